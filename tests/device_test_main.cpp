@@ -1,6 +1,6 @@
-// The main of every test program that launches kernels: Kokkos is opened once before the tests and closed
-// after them, as in the worker. Listing tests (which ctest does) opens no device, so it also works where
-// there is none.
+// The main of every test program that launches kernels: it opens Kokkos once before the tests and closes it
+// after them, as the worker does. Listing tests (as ctest does) opens no device, so it also works on a
+// machine without one.
 
 #include <gtest/gtest.h>
 

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Everything that speed and memory are judged by, in one run: Encore and its peers in turn, raw samples kept.
+"""Measures speed and memory of Encore and its peers in one run, in turn, and keeps the raw samples.
 
     python3 tests/bench/compare.py --torch-ner torch_ner.py --matmul-limit matmul_limit.cpp --data DIR --vocab vocab.txt \\
         --cased --rounds 6 --out samples.json --markdown docs/internals/peers.md
 
 DIR holds train.conll, dev.conll, test.conll and is called wikineural_en; --matmul-limit is the compiled program or its source.
-A peer that is not named is left out, and what needs it is not judged. A round runs every measurement once, every second round
+A peer that is not named is left out, and the rows that need it are not judged. A round runs every measurement once, every second round
 in reverse order; some take part in the first three rounds only. What is compared is compared within a round, so that a machine
 that changes its speed between rounds changes both sides. Ratios are medians over the rounds; the interval stands between two
 order statistics (95 % from six rounds on, before that the range).
 
-Before it begins it says how long it will take. --minutes M starts nothing that would end later. --out is written after every
-measurement; --resume goes on with it, also with other rows. A program that fails costs only the rows that need it. --only NAME,... takes some of the
-rows (`--only list` shows them); the row `quality` trains ten models, takes hours and is measured only where it is named.
+It first prints how long it will take. --minutes M starts nothing that would end later. --out is written after every
+measurement; --resume continues it, also with other rows. A program that fails costs only the rows that need it. --only NAME,... takes some of the
+rows (`--only list` shows them); the row `quality` trains ten models, takes hours and is measured only if it is named.
 Variables that steer OpenMP (OMP_..., KMP_...) are taken out of the environment: each side runs as it does by itself.
 Needs the Python packages of the peers. Run it on a machine that does nothing else; no test looks at its numbers.
 """
@@ -36,21 +36,21 @@ def parsed():
     p.add_argument("--wnut17", help="folder of the CoNLL set that it is tuned on")
     p.add_argument("--torch-allocator", default=None,
                    help="a library for LD_PRELOAD of PyTorch, measured beside that of the C library; empty: none (default: tcmalloc where it is installed)")
-    p.add_argument("--rounds", type=int, default=6); p.add_argument("--minutes", type=float, help="end in this time")
-    p.add_argument("--inner-rounds", type=int, default=2, help="of each `exp bench`"); p.add_argument("--batches", type=int, default=8)
-    p.add_argument("--torch-steps", type=int, default=30, help="of PyTorch, its warm-up of 5 included")
+    p.add_argument("--rounds", type=int, default=6); p.add_argument("--minutes", type=float, help="start nothing that would end later")
+    p.add_argument("--inner-rounds", type=int, default=2, help="rounds of each `exp bench`"); p.add_argument("--batches", type=int, default=8)
+    p.add_argument("--torch-steps", type=int, default=30, help="steps of PyTorch, with its warm-up of 5")
     p.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    p.add_argument("--only", default="", help="rows, with commas between; list: shows them")
-    p.add_argument("--out", help="samples, as JSON"); p.add_argument("--resume", action="store_true", help="go on with --out")
+    p.add_argument("--only", default="", help="names of rows, separated by commas; list: show them")
+    p.add_argument("--out", help="samples, as JSON"); p.add_argument("--resume", action="store_true", help="continue the file of --out")
     p.add_argument("--markdown", help="write the tables into this file, between its marks where it has them")
     p.add_argument("--quality-db", action="append", help="database that holds, or is to hold, the runs of experiments/precision.toml; may be repeated")
-    p.add_argument("--build", default=os.path.join(ROOT, "build", "openmp"), help="where Encore is built, with its tests")
+    p.add_argument("--build", default=os.path.join(ROOT, "build", "openmp"), help="build folder of Encore with its tests")
     p.add_argument("--exp", help="the command that runs Encore (default: that of --build)")
     a = p.parse_args()
     if a.rounds < 0 or a.inner_rounds < 2 or a.batches < 1 or a.torch_steps < 10 or a.threads < 1:
         p.error("--rounds 0 or more, --inner-rounds 2 or more, --torch-steps 10 or more, --batches and --threads 1 or more")
     if a.resume and not a.out:
-        p.error("--resume goes on with a file; name it with --out")
+        p.error("--resume continues a file: name it with --out")
     if a.only != "list" and not (a.data and a.vocab):
         p.error("--data and --vocab are needed")
     for name in ("data", "vocab", "build", "multi30k", "minilm", "wnut17"):
@@ -75,7 +75,7 @@ def chosen_rows(only):
 
 
 def require_inputs(a):
-    """Said before anything is measured."""
+    """Prints or exits before anything is measured."""
     wanted = [os.path.join(a.data, part + ".conll") for part in ("train", "dev", "test")] + [a.vocab, a.exp]
     for path in wanted + [path for path in (a.torch_ner, a.torch_products, a.matmul_limit, a.torch_translate, a.multi30k, a.hf_ner, a.minilm, a.wnut17) if path]:
         if not os.path.exists(path):
@@ -83,7 +83,7 @@ def require_inputs(a):
 
 
 def commit_of(folder):
-    """Of the sources, with a plus where they are changed; empty where git does not say."""
+    """Returns the commit of the sources, with a plus if they are changed; empty if git does not know it."""
     git = lambda *words: subprocess.run(["git", "-C", folder, *words], capture_output=True, text=True).stdout.strip()
     try:
         return git("rev-parse", "--short=12", "HEAD") + ("+" if git("status", "--porcelain", "--untracked-files=no") else "")
@@ -92,7 +92,7 @@ def commit_of(folder):
 
 
 class Record:
-    """What --out holds; written whole after every measurement."""
+    """The content of --out, written as a whole after every measurement."""
 
     def __init__(self, a):
         self.path, self.rounds, self.failures = a.out, [], {}
@@ -101,7 +101,7 @@ class Record:
         if not a.out or not os.path.exists(a.out):
             return
         if not a.resume:
-            sys.exit(f"compare.py: {a.out} exists; --resume goes on with it, another --out begins anew")
+            sys.exit(f"compare.py: {a.out} exists: pass --resume to continue it, or another --out to start from scratch")
         with open(a.out, encoding="utf-8") as text:
             try:
                 old = json.load(text)
@@ -125,7 +125,7 @@ class Record:
 
 
 class Clock:
-    """What is still to do, and how long that takes: by what this machine has needed so far."""
+    """Estimates the time of the remaining measurements from the times of this machine so far."""
 
     def __init__(self, record, every):
         self.took, self.every = {}, every
@@ -148,7 +148,7 @@ def in_words(seconds):
 
 
 def schedule(a, record, every):
-    """[(round, measurement)] that are not there yet."""
+    """Returns the missing [(round, measurement)]."""
     todo = []
     for number in range(a.rounds):
         done = record.rounds[number] if number < len(record.rounds) else {}
@@ -158,7 +158,7 @@ def schedule(a, record, every):
 
 
 def run(a, record, every):
-    """Measures; returns early where the time is used up or Ctrl-C asks for it."""
+    """Measures; returns early if the time is used up or after Ctrl-C."""
     begin, clock, todo = time.time(), Clock(record, every), schedule(a, record, every)
     load = os.getloadavg()[0]
     say(f"{len(todo)} measurements in {a.rounds} rounds, about {in_words(clock.seconds([m for _, m in todo]))}"
@@ -193,7 +193,7 @@ def run(a, record, every):
 
 
 def peaks_in_words(answers):
-    """Medians over every measurement that has them."""
+    """Returns medians over all measurements that have peaks."""
     found = {}
     for answer in answers:
         for name, value in answer.get("peaks", {}).items():
@@ -202,7 +202,7 @@ def peaks_in_words(answers):
 
 
 def facts_of(record):
-    """What a reader must know of the machine and the programs."""
+    """The facts of the machine and the programs that a reader needs."""
     facts, answers = [], [answer for sample in record.rounds for answer in sample.values()]
     environments = [x["environment"] for x in answers if "environment" in x]
     if environments:
@@ -222,7 +222,7 @@ def facts_of(record):
 
 
 def write_markdown(path, section):
-    """Between the marks of a file that has them; else the file is the section."""
+    """Writes between the marks of a file; without marks the section becomes the file."""
     old = open(path, encoding="utf-8").read() if os.path.exists(path) else ""
     if BEGIN in old and END in old:
         section = old[: old.index(BEGIN) + len(BEGIN)] + section + old[old.index(END):]
@@ -244,7 +244,7 @@ def main():
         try:
             run(a, record, every)
         except KeyboardInterrupt:
-            say("interrupted" + (f"; --resume --out {a.out} goes on" if a.out else ""))
+            say("interrupted" + (f"; --resume --out {a.out} continues" if a.out else ""))
             interrupted = True
     lines = result_lines(chosen, record.rounds, record.failures)
     say("\n" + text_table(lines))

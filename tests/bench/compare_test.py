@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""compare.py itself, with programs that answer at once: what it makes of samples, of programs that fail, and of being interrupted.
+"""Tests compare.py with programs that answer at once: its handling of samples, of failing programs, and of interruptions.
 
     python3 tests/bench/compare_test.py
 """
@@ -127,16 +127,16 @@ class Compare(unittest.TestCase):
         (self.folder / "torch_ner.py").write_text(text)
         self.assertEqual(self.row(self.compare("--rounds", "1", "--only", "torch_float32", code=1), "torch_float32")[1], "2.00")
 
-    def test_an_answer_that_is_none_is_a_failure(self):
+    def test_an_invalid_answer_is_a_failure(self):
         (self.folder / "exp").write_text("#!/bin/sh\necho '{}'\n")
         output = self.compare("--rounds", "1", "--only", "step_float32", code=1)
         self.assertIn("its answer lacks what is needed: KeyError('summary')", output)
         (self.folder / "exp").write_text("#!/bin/sh\necho no\n")
-        self.assertIn("its answer is no JSON", self.compare("--rounds", "1", "--only", "step_float32", code=1))
+        self.assertIn("its answer is not JSON", self.compare("--rounds", "1", "--only", "step_float32", code=1))
 
     def test_resume_measures_only_what_is_missing(self):
         self.compare("--rounds", "1", "--only", "step_float32", "--out", "s.json")
-        self.assertIn("s.json exists; --resume goes on with it", self.compare("--rounds", "1", "--out", "s.json", code=1))
+        self.assertIn("s.json exists: pass --resume to continue it", self.compare("--rounds", "1", "--out", "s.json", code=1))
         first = self.samples()["rounds"][0]
         output = self.compare("--rounds", "2", "--only", "step_float32,step_bfloat16", "--out", "s.json", "--resume")
         self.assertIn("3 measurements in 2 rounds", output)
@@ -171,7 +171,7 @@ class Compare(unittest.TestCase):
     def test_what_cannot_be_measured_is_refused_first(self):
         self.assertIn('unknown row "speed"; there are own_float32', self.compare("--only", "speed", code=1))
         self.assertIn("there is no /absent/exp", self.compare("--exp", "/absent/exp", code=1))
-        self.assertIn("--resume goes on with a file", self.compare("--resume", code=2))
+        self.assertIn("--resume continues a file", self.compare("--resume", code=2))
         self.assertIn("first_step_warm", self.compare("--only", "list"))
 
     def test_quality_is_read_from_databases(self):

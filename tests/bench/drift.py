@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Whether `exp monitor` sees that news have become tweets, how soon, and how often it cries wolf.
+"""Measures whether and how soon `exp monitor` detects that tweets have replaced news, and how often it gives false alarms.
 
     ENCORE_DATA=... python3 tests/bench/drift.py --exp build/openmp/bin/exp --replay build/openmp/bin/tests/drift_replay --folder drift
 
 A small model is trained on English Wikipedia (drift.toml), unless the folder has it. `exp serve --monitor` answers to the sentences of
-its test set and to those of WNUT 17, one request each, as plain text; what it has kept of them comes back from the database. Then the
+its test set and to those of WNUT 17, one request each, as plain text; its records of them are read back from the database. Then the
 test of `exp monitor` (framework/monitor/shift_test.hpp, in drift_replay) sees them in --replays random orders: --length sentences of the
-test set alone, where every alarm is a false one, and --quiet of them and then tweets, where it should alarm within 200. Once against
-the reference of the run, its development set; and once against a reference that is drawn from the test set itself in each replay, so
-that nothing but chance tells the two apart. The upper bound of the false alarm rate is that of Clopper and Pearson with 95 %. All
+test set alone, where every alarm is a false one, and --quiet of them and then tweets, where it should alarm within 200. It compares once with
+the reference of the run, its development set, and once with a reference that is drawn from the test set itself in each replay, so
+that the two differ only by chance. The upper bound of the false alarm rate is that of Clopper and Pearson with 95 %. All
 samples go to FOLDER/drift.json.
 """
 import argparse, asyncio, json, math, os, pathlib, sqlite3, subprocess
@@ -18,7 +18,7 @@ BOUND = 200  # requests until a shift is seen
 
 
 def upper_bound(hits, count, level=0.95):
-    """The largest rate at which so few hits of so many have a probability of 1 - level."""
+    """Returns the largest rate at which at most `hits` of `count` have a probability of 1 - level."""
     def at_most(rate):
         return sum(math.exp(math.lgamma(count + 1) - math.lgamma(k + 1) - math.lgamma(count - k + 1) + k * math.log(rate)
                             + (count - k) * math.log1p(-rate)) for k in range(hits + 1))
@@ -32,7 +32,7 @@ def upper_bound(hits, count, level=0.95):
 
 
 async def ask_all(port, texts, clients=4):
-    """Every text once, by some clients that take turns."""
+    """Sends every text once, by some clients in turn."""
     left, failed = list(reversed(texts)), []
 
     async def client():
@@ -49,7 +49,7 @@ async def ask_all(port, texts, clients=4):
 
 
 def facts_in(database):
-    """What is kept of each text, in the order of the rows."""
+    """Returns the stored facts of each text, in the order of the rows."""
     rows = sqlite3.connect(database).execute("SELECT pieces, unknown, confidence, distance, labels FROM served ORDER BY number")
     found = []
     for tokens, unknown, confidence, distance, labels in rows:

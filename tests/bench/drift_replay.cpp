@@ -1,5 +1,5 @@
-// Replays inputs through the test of `exp monitor`: measures how often it alarms where nothing has changed,
-// and after how many inputs it alarms where something has. Reads what drift.py has written; writes JSON.
+// Replays inputs through the test of `exp monitor`: measures how often it alarms if nothing has changed, and
+// after how many inputs it alarms if something has. Reads the output of drift.py and writes JSON.
 //
 //   drift_replay FACTS.json --replays 1000 --length 1000 --quiet 200 --alpha 0.001 [--split]
 //
@@ -41,7 +41,7 @@ Facts facts_in(const json& list) {
   return facts;
 }
 
-/// Drawn without putting back.
+/// Draws without replacement.
 Facts drawn(const Facts& from, std::size_t count, std::mt19937_64& random) {
   Facts facts = from;
   std::ranges::shuffle(facts, random);

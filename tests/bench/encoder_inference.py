@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Texts per second of a pretrained encoder in float32, bfloat16 and 8-bit integers, and how long one text alone takes, ours and the
+"""Measures inputs per second of a pretrained encoder in float32, bfloat16 and 8-bit integers, and the time of a single input, ours and the
 peers' in turn.
 
     python3 tests/bench/encoder_inference.py --exp build/openmp/bin/exp --model DIR/all-MiniLM-L6-v2 --texts test.conll \\
         --decide dev.conll --peer infer.py --peer infer_more.py --rounds 3 --out samples.json
 
 The folder is imported twice (float32, bfloat16) and quantised, which lines of --decide decide. Ours is `exp embed --json` of the first
-512 texts and of these four times, the difference of the two being 1,536 texts without the program's start: cutting words into tokens and
-writing the vectors count for us, and are outside of the peers' clock. One text alone is a request to `exp serve --workers 1` on a connection that stays open, one after another: HTTP,
+512 inputs and of these four times, the difference of the two being 1,536 inputs without the program's start: cutting words into tokens and
+writing the vectors count for us, and are outside of the peers' clock. A single input is a request to `exp serve --workers 1` on a connection that stays open, one after another: HTTP,
 cutting, the vector as JSON and the client's own reading count for us, and the pass alone for the peers. --peer is a script that prints
-one JSON object with texts_per_second, p50 and p95 (milliseconds) of single texts, and distance (1 - cosine, at most) by engine; it is
+one JSON object with texts_per_second, p50 and p95 (milliseconds) of single inputs, and distance (1 - cosine, at most) by engine; it is
 called with --model, --texts, --threads and --onnx, a folder that all peers share. An engine with int8 in its name computes with integers.
 Every sample is kept.
 """
@@ -66,7 +66,7 @@ class Ours:
         return self.texts * (TIMES - 1) / (often - once)
 
     def latency(self, name, options):
-        """p50 and p95 of single texts, in milliseconds."""
+        """p50 and p95 of single inputs, in milliseconds."""
         server = Server(self.exp, os.path.join(self.folder, "encore.db"), name, ["--workers", "1", "--threads", self.threads, *options])
         connection, taken = http.client.HTTPConnection("127.0.0.1", server.port), []
         for text in self.single[:WARM] + self.single:

@@ -60,7 +60,7 @@ pack() {   # pack FILE [DATA]
   cp -a build/cuda/bin/exp build/cuda/bin/encore-worker "$folder/build/cuda/bin/"
   cp -a build/cuda/bin/tests "$folder/build/cuda/bin/"
   rm -f "$folder"/build/cuda/lib/*.a
-  # The plugin that a user begins with; to build it there would take Kokkos and CMake.
+  # The plugin with which a user begins; to build it there would take Kokkos and CMake.
   (cd "$folder" && ENCORE_BACKEND=cuda "$root/build/cuda/bin/exp" plugin new my_layer --kind layer && ENCORE_BACKEND=cuda "$root/build/cuda/bin/exp" plugin build my_layer) >/dev/null
   mv "$folder/my_layer/build/cuda/plugins" "$folder/build/cuda/template"
   rm -r "$folder/my_layer"
@@ -102,7 +102,7 @@ row() { printf '%-12s %-8s %6s s  %s\n' "$@" | tee -a "$out/table.txt"; }
 # A test program in as many processes as the machine bears; GoogleTest divides its tests among them.
 tests_of() {   # tests_of NAME SECONDS PROGRAM FILTER
   local name=$1 limit=$2 program=$build/bin/tests/$3 filter=$4 begun=$SECONDS shard code failed_shards=0 cut_shards=0 pids=()
-  [ -x "$program" ] || { row "$name" absent 0 "there is no $program"; return; }
+  [ -x "$program" ] || { row "$name" absent 0 "$program is missing"; return; }
   for ((shard = 0; shard < shards; ++shard)); do
     GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$shard OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive timeout -k 5 "$limit" "$program" \
       --gtest_filter="$filter" --gtest_color=no >"$out/$name.$shard.txt" 2>&1 & pids+=($!)

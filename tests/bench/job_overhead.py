@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a run costs beyond its worker inside a job of Slurm that works on many runs one after the other.
+"""Measures what a run costs beyond its worker inside a job of Slurm that works on many runs one after the other.
 
     python3 tests/bench/job_overhead.py [--runs 100] [--rounds 5] [--folder /dev/shm] [--build build/openmp] [--out samples.json]
 

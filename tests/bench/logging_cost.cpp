@@ -1,6 +1,6 @@
-// What records cost: a worker's step that logs ten metrics, 500 times a second, and the merging of a long
-// spool into a database. CPU time, so that the figures hold on a machine that does other things too; wall
-// time beside it.
+// The cost of records: a worker's step that logs ten metrics, 500 times a second, and the merging of a long
+// spool into a database. It measures CPU time, so that the numbers hold on a busy machine, and wall time as
+// well.
 //
 //   build/openmp/bin/tests/logging_cost [POINTS]      (default 3000000; the files are made in the temporary
 //   folder)
@@ -54,8 +54,8 @@ std::vector<std::string> names() {
   return list;
 }
 
-/// Ten points a step, and five times a second a progress event that takes them to the operating system, as
-/// the worker does it.
+/// Writes ten points a step, and five times a second a progress event that flushes them to the operating
+/// system, as the worker does.
 Times write_spool(const std::filesystem::path& path, std::int64_t steps) {
   const std::vector<std::string> metric_names = names();
   SpoolWriter spool(path, 1);

@@ -1,4 +1,4 @@
-"""What compare.py measures: each Measurement is one program started once, and what it answered. See rows.py for what follows from it."""
+"""The measurements of compare.py: each Measurement is one program started once, and its answer. rows.py computes the rows from them."""
 import dataclasses, json, os, re, sqlite3, subprocess, sys, typing
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -13,7 +13,7 @@ QUALITY_SEEDS = 5
 
 
 class Failure(Exception):
-    """A program that is missing, ends with an error, takes too long or answers something else; the text names it."""
+    """A program that is missing, ends with an error, takes too long or gives an unexpected answer; the message names it."""
 
 
 @dataclasses.dataclass
@@ -29,7 +29,7 @@ def child(command, env, patience=900.0):
     try:
         done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=patience)
     except FileNotFoundError as error:
-        raise Failure(f"there is no program {error.filename}") from None
+        raise Failure(f"program {error.filename} is missing") from None
     except subprocess.TimeoutExpired:
         raise Failure(f"{os.path.basename(command[0])} took more than {patience:.0f} s: {' '.join(command)}") from None
     if done.returncode != 0:
@@ -39,11 +39,11 @@ def child(command, env, patience=900.0):
 
 
 def answer_of(text, command):
-    """The JSON object in a program's output."""
+    """Returns the JSON object in a program's output."""
     try:
         return json.loads(text)
     except ValueError:
-        raise Failure(f"its answer is no JSON: {text[-200:]!r} ({' '.join(command)})") from None
+        raise Failure(f"its answer is not JSON: {text[-200:]!r} ({' '.join(command)})") from None
 
 
 def take_sentences(source, target, count):
@@ -57,7 +57,7 @@ def take_sentences(source, target, count):
 
 
 def join_sentences(source, target, count, words):
-    """`count` sentences of so many words each, made of those of a CoNLL file, again and again where they are too few."""
+    """Writes `count` sentences of `words` words each from those of a CoNLL file, which repeat if they are too few."""
     with open(source, encoding="utf-8") as lines:
         tagged = [line.strip() for line in lines if line.strip()]
     with open(target, "w", encoding="utf-8") as out:
@@ -89,11 +89,11 @@ class Workshop:
         return folder
 
     def speed_data(self):
-        """The whole training set; of the others, which nobody looks at here, only a batch."""
+        """Copies the whole training set; of the others, which are not used here, only a batch."""
         return self.folder_of_data("speed", os.symlink)
 
     def full_data(self):
-        """A few batches in which every sequence fills all its tokens: words enough, the rest is cut by both."""
+        """Makes a few batches in which every sequence fills all its tokens: both programs cut the surplus words."""
         return self.folder_of_data("full", lambda source, target: join_sentences(source, target, MEMORY_STEPS * BATCH, FULL_LENGTH))
 
     # --- Encore ----------------------------------------------------------------------------------------------
@@ -117,7 +117,7 @@ class Workshop:
         return self.bench("minilm_wnut17.toml", precision, str(self.a.threads), ["-S", f"data.root={self.a.wnut17}", "-S", f"model.from={self.a.minilm}"])
 
     def bench(self, experiment, precision, threads, settings):
-        """One `exp bench`: medians and samples of its steps, and what it noticed about noise."""
+        """Runs one `exp bench`: medians and samples of its steps, and its notes about noise."""
         command = [self.a.exp, "bench", os.path.join(ROOT, "experiments", experiment), "--db", os.path.join(self.folder, "bench.db"),
                    "--json", "--quiet", "--rounds", str(self.a.inner_rounds), "--batches", str(self.a.batches), "--precision", precision,
                    "--threads", threads, *settings]
@@ -136,7 +136,7 @@ class Workshop:
                 "environment": {key: environment.get(key) for key in ("device", "gemm", "instruction_set", "compiler")}}
 
     def encore_memory(self):
-        """Peak of a training in which every batch holds 32 sequences of 256 tokens."""
+        """Returns the peak memory of a training in which every batch holds 32 sequences of 256 tokens."""
         database = os.path.join(self.folder, f"memory-{len(os.listdir(self.folder))}.db")
         command = [self.a.exp, "run", os.path.join(ROOT, "experiments", "seed_ner.toml"), "--db", database, "--quiet",
                    *self.settings(MODELS["seed"], self.full_data()), "-S", f"data.max_length={FULL_LENGTH}", "-S", "train.epochs=1",
@@ -151,7 +151,7 @@ class Workshop:
         return {kind: turns[0]["step_1"] for kind, turns in answer.items()}
 
     def quality(self):
-        """Test F1 by precision and seed, from databases that hold them, else trained now (and gone on with where it was interrupted)."""
+        """Returns test F1 by precision and seed, from databases that hold them, or else from runs that it trains now, or resumes if they were interrupted."""
         if len(shared_seeds(scores := read_scores(self.a.quality_db))) < QUALITY_SEEDS:
             command = [self.a.exp, "run", os.path.join(ROOT, "experiments", "precision.toml"), "--db", self.a.quality_db[-1], "--quiet"]
             child(command, self.env, patience=48 * 3600.0)
@@ -171,7 +171,7 @@ class Workshop:
         return self.peer(command, allocator)
 
     def peer(self, command, allocator=""):
-        """The JSON object in the last line that a script of PyTorch prints. `allocator`: a library to preload, or empty."""
+        """Returns the JSON object in the last line that a script of PyTorch prints. `allocator`: a library to preload, or empty."""
         lines = child(command, {**self.env, "LD_PRELOAD": allocator} if allocator else self.env).strip().splitlines()
         return answer_of(lines[-1] if lines else "", command)
 
@@ -192,29 +192,29 @@ class Workshop:
         return {"tokens": self.tokens, **{precision: answer[precision]["all"] for precision in ("float32", "bfloat16")}}
 
     def torch_memory(self):
-        """Its peak on the same sequences with the allocator that needs less, and what the process holds before there is a model."""
+        """Returns its peak on the same sequences with the allocator that needs less, and its memory before there is a model."""
         peak = min(self.torch("seed", "fixed", "fp32", self.full_data(), MEMORY_STEPS, ["--max-length", str(FULL_LENGTH)], library)["peak_mb"]
                    for _, library in allocators(self.a))
         script = "import resource, torch, numpy, tokenizers; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
         return {"peak_bytes": peak * 2**20, "empty_bytes": int(child([sys.executable, "-c", script], self.env)) * 1024}
 
     def limit(self):
-        """The frozen program with as many tokens as Encore's batches have: seconds of the products of a step, by precision."""
+        """Runs the frozen program with the number of tokens in Encore's batches: seconds of the products of a step, by precision."""
         if self.limit_program is None:
             self.limit_program = self.a.matmul_limit
             if self.limit_program.endswith(".cpp"):
                 self.limit_program = os.path.join(self.folder, "matmul_limit")
                 child(["g++", "-O3", "-march=native", "-std=c++17", "-fopenmp", self.a.matmul_limit, "-ldnnl", "-o", self.limit_program], self.env)
-        # Pinned as Encore's worker is: the limit is to be as low as it can be.
+        # Pinned as Encore's worker is: the limit must be as low as possible.
         env = {**self.env, "OMP_NUM_THREADS": str(self.a.threads), "OMP_PROC_BIND": "close", "OMP_PLACES": "cores"}
         output = child([self.limit_program, str(self.tokens)], env)
         found = {name: float(ms) / 1e3 for name, ms in re.findall(r"(float32|bfloat16)\s+tokens \d+: ([\d.]+) ms", output)}
         if len(found) < 2:
-            raise Failure(f"matmul_limit answered something else: {output[-200:]!r}")
+            raise Failure(f"matmul_limit gave an unexpected answer: {output[-200:]!r}")
         return {"tokens": self.tokens, **found}
 
     def script(self, name, arguments):
-        """One of the comparisons beside this file, once; its samples."""
+        """Runs one of the comparisons beside this file and returns its samples."""
         samples = os.path.join(self.folder, name + ".json")
         child([sys.executable, os.path.join(HERE, name), *arguments, "--out", samples], self.env)
         with open(samples, encoding="utf-8") as text:
@@ -233,7 +233,7 @@ class Workshop:
 
 
 def peaks_of(machines):
-    """Of the first machine of an `exp bench`: the highest operations a second of its cores by precision, and bytes a second from memory."""
+    """Returns the peaks of the first machine of an `exp bench`: operations per second by precision, and bytes per second from memory."""
     if not machines:
         return {}
     peaks = {}
@@ -243,7 +243,7 @@ def peaks_of(machines):
 
 
 def processor():
-    """Name, family and model of the CPU: one name may stand for several designs."""
+    """Returns name, family and model of the CPU, because one name may mean several designs."""
     fields = {}
     with open("/proc/cpuinfo", encoding="utf-8") as lines:
         for line in lines:
@@ -283,7 +283,7 @@ def allocators(a):
 
 
 def peers_of_tasks(a, shop, scale):
-    """Training of a translation, and fine-tuning of a folder: each peer in both types, of which the faster counts."""
+    """Measures training of a translation and fine-tuning of a folder: each peer in both types, of which the faster counts."""
     some, found = 3, []
     for task, named, ours, theirs, seconds in (("translation", a.torch_translate and a.multi30k, shop.encore_translation, shop.torch_translation, 1.9),
                                                ("tuning", a.hf_ner and a.minilm and a.wnut17, shop.encore_tuning, shop.torch_tuning, 1.1)):
@@ -298,7 +298,7 @@ def peers_of_tasks(a, shop, scale):
 
 
 def measurements(a, shop):
-    """All there are, in the order of a round: what is compared stands side by side. The seconds: two cores of a virtual AMD EPYC."""
+    """Returns all measurements in the order of a round, compared ones side by side. Their seconds are those of two cores of a virtual AMD EPYC."""
     every, some = 10**9, 3
     scale = (a.inner_rounds + 1) / 3 * a.batches / 8
     found = []

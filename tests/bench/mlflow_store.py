@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a point costs in MLflow's local SQLite store, to stand beside logging_cost.
+"""Measures the cost of a point in MLflow's local SQLite store, for comparison with logging_cost.
 
     python3 tests/bench/mlflow_store.py [--points 20000] [--rounds 3] [--out samples.json]
 

@@ -1,4 +1,4 @@
-// What it costs that layers are plugins: opening every built-in plugin, as a worker's start does, and one
+// The cost of layers being plugins: opening every built-in plugin, as at the start of a worker, and one
 // virtual call with the host's part around it. Prints medians with the smallest and largest sample.
 //
 //   build/openmp/bin/tests/plugin_cost

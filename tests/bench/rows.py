@@ -27,7 +27,7 @@ def over_torch(model, precision):
 
 
 def products_over_torch(precision):
-    """Rates: a round may have measured PyTorch's with other numbers of tokens."""
+    """Compares rates, because a round may have measured PyTorch with other numbers of tokens."""
     def value(sample):
         ours = step(sample, f"encore_seed_{precision}")
         return ours["matmul_flops"] / ours["gemm_seconds"] / 1e9 / sample["torch_products"][precision]
@@ -35,7 +35,7 @@ def products_over_torch(precision):
 
 
 def over_torch_in(task, precision):
-    """Over the peer's faster type, whatever ours is."""
+    """Divides by the peer's faster type, whatever ours is."""
     def value(sample):
         theirs = [sample[name]["real_tokens_per_second"] for name in sample if name.startswith(f"torch_{task}_")]
         return step(sample, f"encore_{task}_{precision}")["tokens_per_second"] / max(theirs)
@@ -50,7 +50,7 @@ def over_own_products(precision):
 
 
 def products_over_peak(precision):
-    """Nothing where the machine's peak of that precision was not measured."""
+    """Returns None if the machine's peak of that precision was not measured."""
     def value(sample):
         ours, peak = step(sample, f"encore_seed_{precision}"), sample[f"encore_seed_{precision}"]["peaks"].get(precision)
         return ours["matmul_flops"] / ours["gemm_seconds"] / peak if peak else None
@@ -58,7 +58,7 @@ def products_over_peak(precision):
 
 
 def over_frozen(precision):
-    """Both per token: a round may have measured the frozen program with other numbers of tokens."""
+    """Compares values per token, because a round may have measured the frozen program with other numbers of tokens."""
     def value(sample):
         ours = step(sample, f"encore_seed_{precision}")
         return ours["step_seconds"] / ours["tokens"] / (sample["limit"][precision] / sample["limit"]["tokens"])
@@ -130,7 +130,7 @@ def rows():
 
 
 def values_of(row, rounds):
-    """The row's number in every round that measured all it needs."""
+    """Returns the row's number in every round that measured all it needs."""
     found = []
     for sample in rounds:
         if all(any(name == need or name.startswith(need) for name in sample) for need in row.needs):
@@ -141,7 +141,7 @@ def values_of(row, rounds):
 
 
 def interval(values):
-    """Between two order statistics: the innermost pair that covers the median with 95 %, else the range."""
+    """Returns two order statistics: the innermost pair that covers the median with 95 %, else the range."""
     ordered, n, k = sorted(values), len(values), 1
     below = lambda k: sum(math.comb(n, i) for i in range(k)) / 2**n
     while 2 * (k + 1) <= n and 1 - 2 * below(k + 1) >= 0.95:
@@ -158,7 +158,7 @@ def verdict(row, value):
 
 
 def result_lines(chosen, rounds, failures):
-    """[row, what, median, range, rounds, bar, beyond, verdict] as text for each row; what is not measured says why."""
+    """Returns [row, what, median, range, rounds, bar, beyond, verdict] as text for each row, with the reason for a missing value."""
     lines = []
     for row in chosen:
         sign, bar, beyond = row.bar or ("", None, None)
@@ -220,7 +220,7 @@ def figures(rounds):
 
 
 def text_table(lines):
-    """A table of text in columns; the row's meaning stands in the Markdown."""
+    """Returns a table of text in columns; the Markdown has the row's meaning."""
     head = ["row", "median", "interval", "rounds", "bar", "beyond", ""]
     cells = [head] + [[line[0], *line[2:]] for line in lines]
     widths = [max(len(row[k]) for row in cells) for k in range(len(head))]

@@ -84,7 +84,7 @@ def many_runs(count):
 
 
 def sweep_file(folder, planned):
-    """A sweep of about `planned` runs: at most ten values to each of its options but the last."""
+    """Writes a sweep of about `planned` runs: at most ten values for each of its options except the last."""
     values = 10 if planned >= 1000 else 2
     rates = [round(1e-4 * (1 + i), 6) for i in range(max(1, planned // values**3))]
     shares = [round(0.1 * i, 1) for i in range(values)]
@@ -96,7 +96,7 @@ def sweep_file(folder, planned):
 
 
 def random_file(folder, planned):
-    """A sweep of `planned` runs with one seed, each with a learning rate of its own: no two resolve alike."""
+    """Writes a sweep of `planned` runs with one seed, each with a learning rate of its own: no two resolve alike."""
     (folder / "random.toml").write_text(
         f'name = "random"\nbase = "{ROOT}/experiments/quickstart.toml"\n[sweep]\ndraws = {planned}\n'
         '[sweep.random]\n"optimizer.learning_rate" = { log_uniform = [1e-5, 1e-2] }\n')
@@ -104,7 +104,7 @@ def random_file(folder, planned):
 
 
 def list_file(folder, planned):
-    """The same many learning rates, written out one by one."""
+    """Writes the same number of learning rates one by one."""
     rates = [round(1e-6 * (1 + i), 7) for i in range(planned)]
     (folder / "list.toml").write_text(
         f'name = "list"\nbase = "{ROOT}/experiments/quickstart.toml"\n[sweep.grid]\n"optimizer.learning_rate" = {rates}\n')

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""That scale.py works with this Encore's schema and verbs: at a small size, no speed is looked at.
+"""Tests that scale.py works with this Encore's schema and verbs: at a small size, without checking any speed.
 
     tests/bench/scale_test.py build/openmp
 """

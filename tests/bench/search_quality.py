@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""How near a search comes, against Optuna's TPESampler and random draws: same spaces, same budgets.
+"""Measures how near a search comes to the minimum, compared with Optuna's TPESampler and random draws: same spaces, same budgets.
 
     python3 -m venv V && V/bin/pip install optuna
     V/bin/python tests/bench/search_quality.py [--repeats 100] [--trials 60] [--build build/openmp] [--out samples.json]
     V/bin/python tests/bench/search_quality.py --asha tests/bench/search_table.json    epochs that asha needs, against random search
 
 Six functions with known minima: Branin, Hartmann 6, Rosenbrock, Ackley and Levy (4 dimensions each), and a mixed one with a
-condition (a choice, a whole number, a logarithm, and a number that one of the choices has). Of each the regret (best value minus
+condition (a choice, a whole number, a logarithm, and a number that one of the choices has). Measured for each is the regret (best value minus
 minimum) after all trials, by repeat; the interval of the difference of medians is a bootstrap's, over repeats.
 --asha reads trained points from a table, or from a database that it makes the table of (--out; search_table.toml says how): complete
-runs of a sweep with [sweep.random], all with the same epochs and a dev/f1 after each. Random search trains half of them, drawn anew in every repeat, to their end; asha (rungs at 1, 3, 9 ... epochs) gets all of
+runs of a sweep with [sweep.random], all with the same epochs and a dev/f1 after each. Random search trains half of them, drawn again in every repeat, to their end; asha (rungs at 1, 3, 9 ... epochs) gets all of
 them in another order, and what counts is how many epochs it has spent when a trial is complete that is as good as random search's best.
 Then asha and Optuna's SuccessiveHalvingPruner get the same trials in the same order and a third of random search's epochs; of each the
 regret is the table's best value less that of its best complete trial.
@@ -88,7 +88,7 @@ class Dialog:
         self.process.stdin.flush()
 
     def search(self, space, trials, train, **settings):
-        """Calls train(trial, point, epochs) for what is decided; it returns a value and the absent variables."""
+        """Calls train(trial, point, epochs) for each decision; it returns a value and the absent variables."""
         self.say({"space": space, "trials": trials, "settings": {
             "pruning": "none", "epochs": 1, "objectives": [{"metric": "loss", "maximize": False}]} | settings})
         while wanted := json.loads(self.process.stdout.readline()):
@@ -132,7 +132,7 @@ def optuna_tpe(name, trials, seed):
 
 
 def interval(a, b, rounds=10000):
-    """95 % of the difference of the medians of two samples, a minus b."""
+    """The 95 % interval of the difference of the medians of two samples, a minus b."""
     draw = random.Random(1)
     differences = sorted(statistics.median(draw.choices(a, k=len(a))) - statistics.median(draw.choices(b, k=len(b)))
                          for _ in range(rounds))
@@ -158,7 +158,7 @@ def compare(arguments):
 
 
 def curves_of(database):
-    """Of each complete run dev/f1 after each epoch, the best so far: what a checkpoint of it would be worth."""
+    """Returns, for each complete run, the best dev/f1 so far after each epoch: the score of its best checkpoint."""
     rows = sqlite3.connect(f"file:{database}?mode=ro", uri=True).execute(
         "SELECT run.number, value FROM current_point JOIN run ON run.number = current_point.run JOIN metric ON metric.number = metric "
         "WHERE metric.name = 'dev/f1' AND run.state = 'completed' ORDER BY run.number, step").fetchall()
@@ -181,7 +181,7 @@ def table_of(path, out):
 
 
 def optuna_halving(given, budget):
-    """The best complete trial, by as many epochs."""
+    """Returns the best complete trial within that number of epochs."""
     import optuna
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     spent, best = 0, 0.0

@@ -1,4 +1,4 @@
-"""What serve_load.py, serve_faults.py and serve_under_attack.py share: a server of their own, and a client of HTTP on asyncio without any package."""
+"""Shared by serve_load.py, serve_faults.py and serve_under_attack.py: a server of their own, and an HTTP client on asyncio without any package."""
 import asyncio, json, os, re, signal, subprocess, sys, tempfile, time
 
 
@@ -9,7 +9,7 @@ class Server:
         self.start([exp, "serve", run, "--db", db, "--port", "0", *options], "serving ")
 
     def start(self, command, ready, times=1):
-        """Until its output has a port and so many lines with `ready`."""
+        """Waits until its output has a port and `count` lines with `ready`."""
         self.log = tempfile.NamedTemporaryFile("r", prefix="serve-", suffix=".txt")
         self.begin = time.monotonic()
         with open(self.log.name, "w") as out:
@@ -58,7 +58,7 @@ class OnnxServer(Server):
 
 
 def post(path, body, fields=""):
-    """The bytes of a request. `fields`: more lines of the head, each with its end."""
+    """Returns the bytes of a request. `fields`: more lines of the head, each with its line end."""
     data = json.dumps(body).encode()
     return f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(data)}\r\n{fields}\r\n".encode() + data
 
@@ -85,7 +85,7 @@ class Connection:
     async def ask(self, request):
         """Status and body; (0, b"") where the connection ended without an answer."""
         try:
-            if self.streams is not None and self.streams[0].at_eof():  # idle for so long that the server has closed it
+            if self.streams is not None and self.streams[0].at_eof():  # the server has closed an idle connection
                 self.close()
             if self.streams is None:
                 self.streams = await asyncio.open_connection("127.0.0.1", self.port)
@@ -116,7 +116,7 @@ async def once(port, request):
 
 
 def lines_of(path, count):
-    """Texts of a file, a line each; of a file of words with tags (a blank line behind each sentence), its sentences."""
+    """Returns the lines of a file; for a file of words with tags (a blank line behind each sentence), its sentences."""
     raw = open(path, encoding="utf-8").read().split("\n")
     if any("\t" in line for line in raw[:50]):
         texts, words = [], []
@@ -132,7 +132,7 @@ def lines_of(path, count):
 
 
 def expected_answers(exp, db, run, texts, route):
-    """What the verb that computes the same says of each text, and how long it took."""
+    """Returns the answers of the verb that computes the same, and its time."""
     begin = time.monotonic()
     if route == "/v1/predict":
         out = subprocess.run([exp, "predict", run, "--db", db, "--file", "-", "--json"], input="\n".join(texts) + "\n", capture_output=True, text=True, check=True).stdout
@@ -153,7 +153,7 @@ def is_right(route, body, wanted):
 
 
 def nearly(a, b, tolerance=1e-4):
-    """Equal, but for the rounding of numbers that are no whole ones."""
+    """Whether both are equal, except for the rounding of numbers that are not whole."""
     if isinstance(a, float) or isinstance(b, float):
         return abs(a - b) <= tolerance * (1 + abs(b))
     if isinstance(a, list) and isinstance(b, list):

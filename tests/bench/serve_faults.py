@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whether `exp serve` answers every request while its workers are killed and its clients misbehave.
+"""Checks that `exp serve` answers every request while its workers are killed and its clients misbehave.
 
     python3 tests/bench/serve_faults.py --exp build/openmp/bin/exp --db encore.db --run quickstart --texts notes.txt --kills 50
     python3 tests/bench/serve_faults.py ... --connections 10000 --seconds 600
@@ -84,11 +84,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("exp", "db", "run", "texts"):
         parser.add_argument("--" + name, required=True)
-    parser.add_argument("--options", default="--workers 2", help="of exp serve")
+    parser.add_argument("--options", default="--workers 2", help="options of exp serve")
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--pause", type=float, default=0.5, help="seconds between two kills")
     parser.add_argument("--clients", type=int, default=8)
-    parser.add_argument("--connections", type=int, default=2000, help="that are opened and left")
+    parser.add_argument("--connections", type=int, default=2000, help="number of idle connections")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--growth", type=float, default=64, help="MiB that memory may grow after the first tenth")
     arguments = parser.parse_args()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What `exp serve` bears: time to the first answer, capacity, latency at a share of it, the Engine's own throughput beside it, and the same
+"""Measures the load that `exp serve` bears: time to the first answer, capacity, latency at a share of it, the Engine's own throughput beside it, and the same
 model in ONNX Runtime behind uvicorn.
 
     python3 tests/bench/serve_load.py --exp build/openmp/bin/exp --db encore.db --run quickstart --texts notes.txt
@@ -8,11 +8,11 @@ model in ONNX Runtime behind uvicorn.
 Requests of one text each come at random moments of a given mean rate whether or not earlier ones are answered (an open loop), so that a
 server that is too slow cannot slow its clients down; one with a backlog of twice the bound has lost, and the probe ends. Capacity is the
 highest rate at which 99 of 100 answers come within 200 ms: found by bisection with short probes, then held for --confirm-seconds, at 5 % less
-until it is borne. Then --share of it is held for --seconds. Each answer is compared with what `exp predict` or `exp embed` says of its text.
+until it is borne. Then --share of it is held for --seconds. Each answer is compared with that of `exp predict` or `exp embed` for its input.
 The Engine's own throughput is that of the same verb over the file and over a tenth of it, without their start, the quickest of three turns
 each. --peer is a folder that `exp export --format onnx` wrote: serve_onnx.py serves it, once with a process for each core and once with one
 process of as many threads, and the same client looks for its capacity; the better of the two counts. Client and server share the machine.
---rate holds a given rate and looks for no capacity. --json - prints the figures as one JSON object and everything else on standard error. It is no test: a machine's speed is not the code's
+--rate holds a given rate and searches no capacity. --json - prints the figures as one JSON object and everything else on standard error. It is not a test: a machine's speed is not the code's
 correctness.
 """
 import argparse, asyncio, json, os, random, sys, time
@@ -34,7 +34,7 @@ def quantile(values, share):
 
 
 class Asked:
-    """Texts with what is right to answer, and the first right answer to each as bytes: those that equal it need no other look."""
+    """Inputs with their right answers, and the first right answer to each as bytes: answers that equal it need no further check."""
 
     def __init__(self, route, texts, wanted):
         self.route, self.wanted, self.seen = route, wanted, {}
@@ -50,7 +50,7 @@ class Asked:
 
 
 async def hold(server, asked, rate, seconds, seed):
-    """Latencies of right answers, and how many answers were refused, lost or wrong, at a mean rate."""
+    """Returns the latencies of right answers, and the numbers of refused, lost and wrong ones, at a mean rate."""
     draw, latencies, counts = random.Random(seed), [], {"refused": 0, "lost": 0, "wrong": 0}
     free, waiting, sent = [], set(), 0
 
@@ -87,7 +87,7 @@ def bears(result):
 
 
 class Measured:
-    """One server under the client of this script; every probe is kept."""
+    """One server under the client of this script; keeps every probe."""
 
     def __init__(self, name, server, arguments):
         self.name, self.server, self.arguments, self.probes = name, server, arguments, []
@@ -99,7 +99,7 @@ class Measured:
         return result
 
     def capacity(self, asked, first):
-        """Doubles or halves, bisects, then holds what it has found for longer."""
+        """Doubles or halves the rate, bisects, then holds the found rate for longer."""
         low, high, rate, probes = 0.0, None, first, 0
         while probes < 12 and (high is None or low == 0 or high / low > STEP):
             if bears(self.hold(asked, rate, self.arguments.probe_seconds, "probe")):
@@ -127,7 +127,7 @@ def line_of(name, r):
 
 
 def engine_throughput(arguments, texts):
-    """Texts per second, and what is right to answer."""
+    """Returns inputs per second and the right answers."""
     by_verb = lambda some: expected_answers(arguments.exp, arguments.db, arguments.run, some, arguments.route)
     turns = [(by_verb(texts), by_verb(texts[: len(texts) // 10])) for _ in range(3)]
     # What disturbs a turn only makes it longer.
@@ -136,7 +136,7 @@ def engine_throughput(arguments, texts):
 
 
 class Anything(Asked):
-    """Of a peer, whose numbers are rounded otherwise: how many of its answers are right is counted, and nothing else asked of them."""
+    """Inputs for a peer, which rounds numbers differently: only counts how many of its answers are right."""
 
     def __init__(self, route, texts, wanted):
         super().__init__(route, texts, wanted)
@@ -151,7 +151,7 @@ class Anything(Asked):
 
 
 def measure_peers(arguments, texts, wanted, first):
-    """Of each setting its capacity; the settings that a user would try."""
+    """Measures the capacity of each setting that a user would try."""
     cores = len(os.sched_getaffinity(0))
     found = []
     for processes, threads in dict.fromkeys([(cores, 1), (1, cores)]):
@@ -160,7 +160,7 @@ def measure_peers(arguments, texts, wanted, first):
         measured.hold(asked, first / 2, 2, "warm")
         capacity = measured.capacity(asked, first)
         server.stop()
-        say(f"onnx {processes}x{threads}: capacity {capacity:.1f} requests/s; of the answers to {asked.all} texts {asked.right} are those of exp")
+        say(f"onnx {processes}x{threads}: capacity {capacity:.1f} requests/s; of the answers to {asked.all} inputs {asked.right} equal those of exp")
         found.append({"processes": processes, "threads": threads, "capacity": capacity, "texts": asked.all, "texts_answered_alike": asked.right, "probes": measured.probes})
     return found
 
@@ -170,17 +170,17 @@ def main():
     parser.add_argument("--exp", required=True)
     parser.add_argument("--db", required=True)
     parser.add_argument("--run", required=True)
-    parser.add_argument("--texts", required=True, help="a text a line, or words with tags")
-    parser.add_argument("--count", type=int, default=1000, help="texts to take")
+    parser.add_argument("--texts", required=True, help="file with an input on each line, or words with tags")
+    parser.add_argument("--count", type=int, default=1000, help="number of inputs")
     parser.add_argument("--route", default="/v1/predict", choices=["/v1/predict", "/v1/embeddings"])
-    parser.add_argument("--options", default="", help="of exp serve")
+    parser.add_argument("--options", default="", help="options of exp serve")
     parser.add_argument("--probe-seconds", type=float, default=8)
     parser.add_argument("--confirm-seconds", type=float, default=60)
-    parser.add_argument("--seconds", type=float, default=60, help="that the share of the capacity is held")
-    parser.add_argument("--share", type=float, default=0.7, help="of the capacity that is held")
-    parser.add_argument("--rate", type=float, help="requests/s to hold, in place of a share of the capacity, which is not looked for")
+    parser.add_argument("--seconds", type=float, default=60, help="seconds for which the share of the capacity is held")
+    parser.add_argument("--share", type=float, default=0.7, help="share of the capacity that is held")
+    parser.add_argument("--rate", type=float, help="requests/s to hold instead of a share of the capacity, which is then not measured")
     parser.add_argument("--peer", help="the same model as a folder of ONNX")
-    parser.add_argument("--json", help="a file for every figure; -: standard output")
+    parser.add_argument("--json", help="file for the figures; -: standard output")
     arguments = parser.parse_args()
     if arguments.rate is not None and (arguments.rate <= 0 or arguments.peer):
         parser.error("--rate is above 0 and goes without --peer, which is compared by capacities")
@@ -188,7 +188,7 @@ def main():
         say.to = sys.stderr
     texts = lines_of(arguments.texts, arguments.count)
     engine, wanted = engine_throughput(arguments, texts)
-    say(f"engine   {engine:8.1f} texts/s over {len(texts)} texts of {arguments.texts}")
+    say(f"engine   {engine:8.1f} inputs/s over {len(texts)} inputs of {arguments.texts}")
 
     asked = Asked(arguments.route, texts, wanted)
     server = Server(arguments.exp, arguments.db, arguments.run, arguments.options.split())

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How serve_load.py looks for a capacity and looks at answers, with a server that is made up: no speed is measured."""
+"""Tests how serve_load.py searches a capacity and checks answers, with a simulated server: no speed is measured."""
 import argparse, asyncio, json, os, sys, unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""The peer of `exp serve`: a model that `exp export --format onnx` wrote, in ONNX Runtime behind uvicorn, with the same two routes.
+"""Serves the peer of `exp serve`: a model that `exp export --format onnx` wrote, in ONNX Runtime behind uvicorn, with the same two routes.
 
     pip install onnxruntime transformers uvicorn uvloop httptools
     python3 tests/bench/serve_onnx.py --model quickstart-onnx --port 8000 --processes 2 --threads 1
 
 It gets what is known to make it quick: an ASGI program without a framework around it, uvloop and httptools, no access log, the tokenizer in
 Rust, one output of the graph, the graph's optimisations at their highest level. --processes are what uvicorn starts, each with a model of its
-own and --threads within an operation. A process computes one text after another, in the order in which they come; texts are not put together
-in batches, which neither uvicorn nor ONNX Runtime does by itself. It understands no request but those of serve_load.py.
+own and --threads within an operation. A process computes one input after another, in the order in which they come; inputs are not combined
+in batches, which neither uvicorn nor ONNX Runtime does by itself. It understands only the requests of serve_load.py.
 """
 import argparse, json, os
 
@@ -83,9 +83,9 @@ def make_app():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", required=True, help="a folder that exp export --format onnx wrote")
-    parser.add_argument("--port", type=int, default=8000, help="0: any that is free")
+    parser.add_argument("--port", type=int, default=8000, help="port; 0: any free one")
     parser.add_argument("--processes", type=int, default=1)
-    parser.add_argument("--threads", type=int, default=1, help="of each process")
+    parser.add_argument("--threads", type=int, default=1, help="threads of each process")
     arguments = parser.parse_args()
     import uvicorn
     os.environ.update(SERVE_ONNX_MODEL=os.path.abspath(arguments.model), SERVE_ONNX_THREADS=str(arguments.threads), TOKENIZERS_PARALLELISM="false", OMP_NUM_THREADS="1")

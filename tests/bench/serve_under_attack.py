@@ -6,11 +6,11 @@
 
 Each round has a quiet part and an attacked part, so that both see the same changes of a machine that others use. With --token the server
 asks for a token, which honest clients have and attackers do not. The attackers share one process:
-  marks     texts of a letter and 120,000 combining marks, one after the other on a connection
+  marks     inputs of a letter and 120,000 combining marks, one after the other on a connection
   promises  connections that announce a body of 1 MiB, send none, and are opened again as soon as the server closes them
-  garbage   heads and bodies that are no request, other names in Host, unknown codings
+  garbage   heads and bodies that are not valid requests, other names in Host, unknown codings
   slow      connections that send a byte of a head now and then
-Exits with 1 where an honest request had no answer, a wrong answer, 429 or 503. Times are reported, never judged.
+Exits with 1 if an honest request had no answer, a wrong answer, 429 or 503. Times are reported, never judged.
 """
 import argparse, asyncio, csv, json, multiprocessing, os, random, resource, sys, tempfile, time
 from serve_client import HOSTILE, Connection, Server, expected_answers, is_right, lines_of, post, request_for
@@ -156,7 +156,7 @@ def figures_of(samples, phase):
 
 
 def processor_seconds(pids):
-    """That these processes have used."""
+    """Returns the processor time of these processes."""
     ticks = 0
     for pid in pids:
         try:
@@ -210,7 +210,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("exp", "db", "run", "texts"):
         parser.add_argument("--" + name, required=True)
-    parser.add_argument("--options", default="", help="of exp serve")
+    parser.add_argument("--options", default="", help="options of exp serve")
     parser.add_argument("--token", action="store_true", help="the server asks for a token, which the attackers do not have")
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--quiet", type=float, default=15, help="seconds of a round without attackers")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""That honest clients of a server under attack are all answered: a short run of serve_under_attack.py, whose times are not judged.
+"""Tests that all honest clients of a server under attack get answers: a short run of serve_under_attack.py, whose times are not judged.
 
     tests/bench/serve_under_attack_test.py build/openmp
 """

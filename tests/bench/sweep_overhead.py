@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a run of a sweep costs beyond its worker: 1,000 tiny runs with a worker that does almost nothing.
+"""Measures what a run of a sweep costs beyond its worker: 1,000 tiny runs with a worker that does almost nothing.
 
     python3 tests/bench/sweep_overhead.py [--runs 1000] [--jobs 1] [--build build/openmp] [--out samples.json]
 

@@ -1,6 +1,6 @@
-// Databases of somebody else, and spools that are merged into one. SQLite's library is not compiled with the
-// counter: of its work the copies, comparisons and memory are counted, and the steps of its virtual machine
-// are limited (StepBudget).
+// Foreign databases, and spools that are merged into one. SQLite's library is not compiled with the counter:
+// only its copies, comparisons and memory are counted, and the steps of its virtual machine are limited
+// (StepBudget).
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
@@ -16,7 +16,7 @@
 namespace encore::bounds {
 namespace {
 
-/// A run whose spool has what `tell` writes, n times. Each merge starts from a new database.
+/// A run whose spool has the events that `tell` writes, n times. Each merge starts from a new database.
 class MergedSpool : public testing::StoreTest {
  public:
   using Tell = void (*)(SpoolWriter& spool, std::size_t i);
@@ -82,7 +82,7 @@ TEST(MergeBounds, ManyDigests) {
 
 // --- opening a database with objects that Encore did not make ---
 
-/// A database of ours in which `statements` have run.
+/// Makes one of our databases and runs `statements` in it.
 class OpenedDatabase {
  public:
   explicit OpenedDatabase(const std::string& statements) : bytes_(statements.size()) {
@@ -130,7 +130,7 @@ TEST(OpenBounds, OneLongView) {
       20000, [](std::size_t n) { return "CREATE VIEW a AS SELECT '" + repeated(n, "--b") + "'; "; });
 }
 
-/// Ten rows that are joined with themselves nine times are more than anybody can read.
+/// Ten rows that are joined with themselves nine times give more rows than any program can read.
 TEST(StepBudget, EndsAStatementThatNeverEnds) {
   Database database(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, {});
   database.execute("CREATE TABLE t (a); INSERT INTO t VALUES (1),(2),(3),(4),(5),(6),(7),(8),(9),(10)");

@@ -1,4 +1,4 @@
-// Heads and bodies of HTTP, sent to a server of this process. What its client does is counted, too.
+// HTTP heads and bodies, sent to a server in this process. The work of the client is counted as well.
 #include <boost/asio/io_context.hpp>
 
 #include <memory>
@@ -45,7 +45,7 @@ void ask(const std::string& request) {
   Server().ask(request);
 }
 
-/// A server and a connection take some kilobytes, whatever is asked.
+/// A server and a connection take some kilobytes, whatever the request.
 constexpr double http_memory = 40.0, http_steps = 800.0;
 
 TEST(HttpBounds, ManyFields) {

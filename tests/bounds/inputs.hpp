@@ -1,4 +1,4 @@
-// What worst cases are put together from.
+// Helpers that build the worst cases of this folder.
 #pragma once
 
 #include <concepts>
@@ -13,7 +13,7 @@ inline std::string repeated(std::size_t count, const std::string& part) {
   return text;
 }
 
-/// part(0) + part(1) + ...
+/// Returns part(0) + part(1) + ...
 template <std::invocable<std::size_t> Part>
 std::string repeated(std::size_t count, const Part& part) {
   std::string text;

@@ -1,4 +1,4 @@
-// JSON of every origin, manifests, and what clients of exp serve send. A byte of JSON becomes up to 40 bytes
+// Foreign JSON, manifests, and bodies that clients of exp serve send. A byte of JSON becomes up to 40 bytes
 // of values: "[]," is a value of 16 bytes in a list that doubles, and a block of its own.
 #include <cstring>
 #include <span>
@@ -127,7 +127,7 @@ TEST(ManifestBounds, ManyOptions) {
 const Route& route_of(RouteWork work) {
   for (const Route& route : routes())
     if (route.work == work) return route;
-  throw std::logic_error("there is no such route");
+  throw std::logic_error("unknown route");
 }
 
 void read_request(const std::string& body) {
@@ -144,7 +144,7 @@ void read_feedback(const std::string& body) {
 
 constexpr double body_memory = 80.0, body_steps = 800.0;
 
-TEST(BodyBounds, ManyTexts) {
+TEST(BodyBounds, ManyInputs) {
   expect_linear(
       {4000, body_steps, body_memory, Outcome::refused},
       [](std::size_t n) { return "{\"inputs\":[" + repeated(n, "\"\",") + "\"\"]}"; }, read_request);
@@ -176,7 +176,7 @@ TEST(BodyBounds, FeedbackWithManyMembers) {
       [](std::size_t n) { return "{\"id\":\"a\",\"answer\":" + members(n) + "}"; }, read_feedback);
 }
 
-// --- what workers and spools say ---
+// --- messages of workers and spools ---
 
 TEST(TextFactsBounds, ManyLabels) {
   expect_linear(
@@ -212,7 +212,7 @@ TEST(ServeFrameBounds, ALongFrameInSmallParts) {
       });
 }
 
-/// A list says how many members it has; they are made as they are read.
+/// A list states its number of members; they are made as they are read.
 TEST(ServeFrameBounds, AListThatIsShorterThanItSays) {
   expect_linear(
       {100000, 40.0, 8.0, Outcome::refused},

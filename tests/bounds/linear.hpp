@@ -1,6 +1,6 @@
-// What every parser of foreign input has to show: twice the input is twice the work, and both work and memory
-// are at most a stated multiple of its bytes. Place in the flow: the other sources of this folder have the
-// worst known inputs of some formats and call expect_linear.
+// The bound of every parser of foreign input: twice the input is at most twice the work, and both work and
+// memory are at most a stated multiple of its bytes. The other sources of this folder have the worst known
+// inputs of some formats and call expect_linear.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -64,8 +64,8 @@ inline std::size_t bytes_of(const std::vector<std::string>& input) {
   return bytes;
 }
 
-/// `make(n)` is the input of size n, and `read` is what is measured. An input with more than a text in it has
-/// its own bytes_of.
+/// `make(n)` returns the input of size n; `read` is measured. An input that is more than one string has its
+/// own bytes_of.
 template <class Make, class Read>
 void expect_linear(const Bound& bound, const Make& make, const Read& read) {
   using Input = decltype(make(bound.size));
@@ -73,7 +73,7 @@ void expect_linear(const Bound& bound, const Make& make, const Read& read) {
     const Input input = make(size);
     return measure<Input>(input, bytes_of(input), read);
   };
-  measure_at(bound.size);  // an input does not pay for what a process makes once, such as tables
+  measure_at(bound.size);  // excludes what a process makes once, such as tables
   const Measured once = measure_at(bound.size), twice = measure_at(2 * bound.size);
   const double growth = static_cast<double>(twice.work.steps) /
                         static_cast<double>(std::max<std::uint64_t>(once.work.steps, 1));

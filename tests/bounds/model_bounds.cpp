@@ -1,4 +1,4 @@
-// Folders of models from elsewhere: config.json and the files of tokenizers, read as a plan reads them.
+// Foreign model folders: config.json and the files of tokenizers, read as a plan reads them.
 #include "bounds/inputs.hpp"
 #include "bounds/linear.hpp"
 #include "data/vocabulary.hpp"
@@ -17,7 +17,7 @@ using testing::write_bytes;
 /// The limits cover the tree of the JSON and, beside it, the tokens as strings.
 constexpr double model_memory = 200.0, model_steps = 2000.0;
 
-/// A vocabulary of that name, with what stands beside it.
+/// Writes a vocabulary of that name, with the files that accompany it.
 struct Files {
   std::string name, text;
   std::string beside_name = {}, beside = {};
@@ -57,7 +57,7 @@ TEST(VocabularyFileBounds, AnotherNumberForEachToken) {
       read_vocabulary);
 }
 
-TEST(VocabularyFileBounds, NumbersThatNobodyHas) {
+TEST(VocabularyFileBounds, NumbersWithoutTokens) {
   expect_linear(
       {8000, model_steps, model_memory, Outcome::refused},
       [](std::size_t n) {
@@ -98,7 +98,7 @@ TEST(VocabularyFileBounds, ManyAddedTokens) {
       read_vocabulary);
 }
 
-/// "vocab_size" says how many rows there are; each becomes a token.
+/// "vocab_size" gives the number of rows; each becomes a token.
 TEST(VocabularyFileBounds, RowsThatASmallFileSays) {
   expect_linear(
       {1000, model_steps, model_memory, Outcome::refused},

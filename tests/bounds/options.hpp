@@ -1,4 +1,4 @@
-// The options of a reader or tokenizer: its defaults, and what a test sets.
+// The options of a reader or tokenizer: its defaults and the values that a test sets.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// Data files, by each reader that ships.
+// These tests bound the work of each shipped reader on its data files.
 #include "base/load_file.hpp"
 #include "bounds/inputs.hpp"
 #include "bounds/linear.hpp"
@@ -13,7 +13,7 @@
 namespace encore::bounds {
 namespace {
 
-/// A record is a text of its own, of 32 bytes at least.
+/// A record is a string of its own, of at least 32 bytes.
 constexpr double reader_memory = 120.0, reader_steps = 600.0;
 
 template <class R>
@@ -172,7 +172,7 @@ TEST(SquadBounds, ManyQuestions) {
       read_squad);
 }
 
-/// Each keeps its context.
+/// Each question keeps its context.
 TEST(SquadBounds, ManyQuestionsOfALongContext) {
   expect_linear(
       {8000, reader_steps, reader_memory, Outcome::refused},
@@ -182,7 +182,7 @@ TEST(SquadBounds, ManyQuestionsOfALongContext) {
       read_squad);
 }
 
-/// A wrong answer is looked for in its context, for the message.
+/// A wrong answer is searched in its context, for the message.
 TEST(SquadBounds, ManyWrongAnswersOfALongContext) {
   expect_linear(
       {2000, 12000.0, reader_memory, Outcome::refused},

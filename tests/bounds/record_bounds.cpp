@@ -1,5 +1,5 @@
-// These tests bound the work for what crosses between the programs and what is read of weights and bundles:
-// spools, headers of safetensors, token lists of SentencePiece, archives.
+// These tests bound the work for data that crosses between the programs and for what is read of weights and
+// bundles: spools, headers of safetensors, token lists of SentencePiece, archives.
 #include <cstring>
 #include <span>
 
@@ -51,7 +51,7 @@ std::string point(std::uint64_t sequence) {
                bytes_of_number(std::uint32_t{0}) + bytes_of_number(std::int64_t{1}) + bytes_of_number(0.5));
 }
 
-/// As the store reads a spool of an attempt that is over.
+/// Reads as the store reads the spool of an attempt that has ended.
 void read_spool(const std::string& bytes) {
   TemporaryFolder folder;
   write_bytes(folder / "a.spool", bytes);
@@ -131,7 +131,7 @@ TEST(SafetensorsBounds, ManyTensors) {
       read_header);
 }
 
-TEST(SafetensorsBounds, ManyTextsOfMetadata) {
+TEST(SafetensorsBounds, ManyValuesOfMetadata) {
   expect_linear(
       {4000, 800.0, 40.0},
       [](std::size_t n) {
@@ -179,7 +179,7 @@ TEST(SentencePieceBounds, ManyTokens) {
       read_sentencepiece);
 }
 
-TEST(SentencePieceBounds, ManyTextsOfAToken) {
+TEST(SentencePieceBounds, ManyStringsOfAToken) {
   expect_linear(
       {20000, 600.0, 40.0}, [](std::size_t n) { return wire(1, repeated(n, wire(1, "a"))); },
       read_sentencepiece);
@@ -225,7 +225,7 @@ void read_metadata(const std::string& text) {
   read_bundle_index(text, "a.tar.zst");
 }
 
-/// The whole is below a tenth of what a tree of its values takes: 31 MiB of metadata took 1.1 GB.
+/// All of it takes less than a tenth of a tree of its values: for 31 MiB of metadata such a tree took 1.1 GB.
 constexpr double metadata_memory = 8.0, metadata_steps = 400.0;
 
 TEST(BundleMetadataBounds, ManyFiles) {
@@ -233,14 +233,14 @@ TEST(BundleMetadataBounds, ManyFiles) {
       {4000, metadata_steps, metadata_memory}, [](std::size_t n) { return metadata_of(n); }, read_metadata);
 }
 
-TEST(BundleMetadataBounds, ManyValuesThatNobodyReads) {
+TEST(BundleMetadataBounds, ManyUnusedValues) {
   expect_linear(
       {100000, metadata_steps, metadata_memory},
       [](std::size_t n) { return metadata_of(0, R"(,{"@id":"a","b":[)" + repeated(n, "0,[],{},") + "0]}"); },
       read_metadata);
 }
 
-TEST(BundleMetadataBounds, ManyMembersThatNobodyReads) {
+TEST(BundleMetadataBounds, ManyUnusedMembers) {
   expect_linear(
       {20000, metadata_steps, metadata_memory},
       [](std::size_t n) {
@@ -251,7 +251,7 @@ TEST(BundleMetadataBounds, ManyMembersThatNobodyReads) {
       read_metadata);
 }
 
-/// Up to the limit of their number each takes 400 bytes, whatever is said of it.
+/// Up to the limit of their number each takes 400 bytes, whatever its content.
 TEST(BundleMetadataBounds, ManySmallEntities) {
   expect_linear(
       {10000, metadata_steps, 32.0},
@@ -262,7 +262,7 @@ TEST(BundleMetadataBounds, ManySmallEntities) {
       read_metadata);
 }
 
-TEST(BundleMetadataBounds, ManyPartsThatAreNone) {
+TEST(BundleMetadataBounds, ManyInvalidParts) {
   expect_linear(
       {20000, metadata_steps, 64.0, Outcome::refused},
       [](std::size_t n) { return R"({"@graph":[{"@id":"./","hasPart":[)" + repeated(n, "0,") + "0]}]}"; },
@@ -273,8 +273,7 @@ std::string entry(const std::string& name, const std::string& content) {
   return tar_head({bundle_root + name, content.size()}) + content + tar_padding(content.size());
 }
 
-/// The archive as it is compressed: its zeros and repetitions all but vanish, so that what is counted is the
-/// tar.
+/// The archive is compressed: its zeros and repetitions almost vanish, so that the tar is what is counted.
 struct Archive {
   std::string tar;
 };

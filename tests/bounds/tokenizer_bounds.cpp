@@ -1,6 +1,6 @@
-// These tests bound the work of the shipped tokenizers on text, and of training vocabularies from text. The
-// text of a request is foreign, and so is a vocabulary; each test measures one of the two, with an ordinary
-// other.
+// These tests bound the work of the shipped tokenizers on text, and of training vocabularies from text. Both
+// the text of a request and a vocabulary are foreign; each test measures one of the two and keeps the other
+// ordinary.
 #include <encore/plugin.hpp>
 
 #include "bounds/inputs.hpp"
@@ -34,7 +34,7 @@ T made(const Schema& schema, Settings settings) {
   return T(options_of(schema, settings), {});
 }
 
-/// As training and serving do it, and back.
+/// Encodes as training and serving do, and decodes.
 void cut(const Tokenizer& tokenizer, const std::string& text) {
   std::vector<std::int32_t> tokens;
   std::vector<ByteRange> ranges;
@@ -199,7 +199,7 @@ Strings numbered_tokens(std::size_t n) {
   return tokens;
 }
 
-/// Some tables double where others do not.
+/// The sizes at which tables double differ.
 constexpr double table_memory = 250.0, table_steps = 4000.0;
 
 TEST(VocabularyBounds, ManyWordPieces) {
@@ -273,7 +273,7 @@ TEST(VocabularyBounds, ManyCharacters) {
       {8000, table_steps, 400.0},
       [](std::size_t n) {
         Strings tokens = {"[PAD]", "[UNK]", "[CLS]", "[SEP]"};
-        for (std::size_t i = 0; i < n; ++i) {  // from U+4E00 on
+        for (std::size_t i = 0; i < n; ++i) {  // from U+4E00
           const std::size_t point = 0x4E00 + i;
           tokens.push_back({static_cast<char>(0xE0 | point >> 12),
                             static_cast<char>(0x80 | (point >> 6 & 63)),
@@ -286,7 +286,7 @@ TEST(VocabularyBounds, ManyCharacters) {
       });
 }
 
-/// With a text in which each of them begins everywhere.
+/// Uses a text in which each of them begins everywhere.
 TEST(VocabularyBounds, ManyAddedTokens) {
   expect_linear({1000, table_steps, 1200.0}, numbered_tokens, [](const Strings& tokens) {
     Strings named;
@@ -315,7 +315,7 @@ void train_byte_pairs(const std::string& text) {
   train<byte_bpe::ByteBpe>(byte_bpe::ByteBpe::options(), text, 2000);
 }
 
-/// Letters that do not repeat themselves soon, by a generator of Lehmer's.
+/// Letters that repeat only after long, by a Lehmer generator.
 std::string letters(std::size_t n) {
   std::string text;
   std::uint64_t state = 1;
@@ -326,7 +326,7 @@ std::string letters(std::size_t n) {
   return text;
 }
 
-/// A word of the greatest length that is learned from is looked at again with each of its merges.
+/// A word of the greatest length that is learned from is read again with each of its merges.
 constexpr double train_memory = 400.0, train_steps = 60000.0;
 
 std::string long_words(std::size_t n) {

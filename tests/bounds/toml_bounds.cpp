@@ -1,4 +1,4 @@
-// Experiment files, site files, and conditions of sweeps.
+// These tests bound the work for experiment files, site files, and conditions of sweeps.
 #include <nlohmann/json.hpp>
 
 #include "bounds/inputs.hpp"
@@ -11,8 +11,8 @@
 namespace encore::bounds {
 namespace {
 
-/// toml++ keeps the place and the name of the file with each value, so that "0," becomes some 200 bytes, and
-/// so does Value after it.
+/// toml++ keeps the place and the name of the file with each value, so that "0," becomes some 200 bytes, as
+/// does Value after it.
 constexpr double toml_memory = 400.0, toml_steps = 3000.0;
 
 void read_toml(const std::string& text) {
@@ -90,7 +90,7 @@ void read_experiment(const std::string& text) {
   planning::plan(text);
 }
 
-/// An experiment of 400 bytes takes as much as one of 100 kB: what a run is made of is the same.
+/// An experiment of 400 bytes takes as much as one of 100 kB: its run has the same parts.
 constexpr double experiment_memory = 1000.0, experiment_steps = 60000.0;
 
 std::string with_keys(const std::string& table, const std::string& keys) {

@@ -1,5 +1,5 @@
-// The tokenizer of SentencePiece. Its library is not compiled with the counter: of its work the copies,
-// comparisons and memory are counted.
+// These tests bound the work of the SentencePiece tokenizer. Its library is not compiled with the counter:
+// only its copies, comparisons and memory are counted.
 #include "bounds/inputs.hpp"
 #include "bounds/linear.hpp"
 #include "bounds/options.hpp"

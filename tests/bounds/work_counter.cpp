@@ -35,7 +35,7 @@ void give(void* block) {
 
 }  // namespace
 
-// Definitions in the program come before those of every library. glibc's own stay behind them.
+// Definitions in the program precede those of every library. glibc's own remain behind them.
 extern "C" {
 
 void __sanitizer_cov_trace_pc() {

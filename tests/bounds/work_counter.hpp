@@ -17,7 +17,7 @@ struct Work {
   std::uint64_t allocated = 0;  ///< bytes in all, also those that were freed meanwhile
 };
 
-/// Of all threads while `call` runs; what it throws passes through.
+/// Counts all threads while `call` runs; exceptions of `call` pass through.
 Work work_of(const std::function<void()>& call);
 
 }  // namespace encore::bounds

@@ -44,7 +44,7 @@ std::size_t fields_by_loops(const std::string& text) {
   return fields + (seen == 0 ? 1 : 0);
 }
 
-/// Looks each one up among those before: the library compares.
+/// Searches each one among those before: the library compares.
 std::size_t fields_by_searches(const std::string& text) {
   std::size_t fields = 1;
   for (std::size_t end = 0; end < text.size(); ++end)

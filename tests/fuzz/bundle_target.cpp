@@ -1,5 +1,5 @@
-// Bundles: the archive is mutated before it is compressed, as its list (JSON, with a size that fits again),
-// as a head of an entry (with a checksum that fits again), or as bytes.
+// Bundles: the archive is mutated before it is compressed, as its list (JSON, with a matching size), as the
+// head of an entry (with a matching checksum), or as bytes.
 #include "archive/tar.hpp"
 #include "archive/unpack_bundle.hpp"
 #include "archive/zstd_file.hpp"
@@ -32,7 +32,7 @@ std::string archive() {
          entry_of(second, specification) + tar_end();
 }
 
-/// Of the block that begins there: what its checksum must be.
+/// Returns the right checksum of the block that begins there.
 void sum_again(std::string& input, std::size_t block) {
   constexpr std::size_t place = 148, digits = 6;
   input.replace(block + place, 8, "        ");

@@ -50,7 +50,7 @@ const Words& sql_values() {
   return list;
 }
 
-/// Runs SQL past everything that Encore sees to. Statements that SQLite refuses are skipped.
+/// Runs SQL without the checks of Encore. Statements that SQLite refuses are skipped.
 void change(const std::filesystem::path& path, const std::string& sql) {
   sqlite3* handle = nullptr;
   sqlite3_open(path.c_str(), &handle);
@@ -69,7 +69,7 @@ void change(const std::filesystem::path& path, const std::string& sql) {
   sqlite3_close(handle);
 }
 
-/// Columns take any type from then on.
+/// Columns accept any type from then on.
 constexpr const char* loosen =
     "PRAGMA writable_schema = ON;"
     "UPDATE sqlite_schema SET sql = replace(replace(sql, ') STRICT, WITHOUT', ') WITHOUT'), ') STRICT', ')');"

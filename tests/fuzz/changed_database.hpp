@@ -1,5 +1,5 @@
-// A small database whose values are changed by SQL past everything that Encore sees to: any column of any row
-// holds any type, as in a file whose schema was written without STRICT and CHECK.
+// A small database whose values are changed by SQL without the checks of Encore: any column of any row holds
+// any type, as in a file whose schema was written without STRICT and CHECK.
 #pragma once
 
 #include <string>
@@ -12,12 +12,12 @@ namespace encore::fuzz {
 
 class ChangedDatabase {
  public:
-  /// Two candidates of two seeds, and a run that failed.
+  /// Makes two candidates of two seeds, and a run that failed.
   ChangedDatabase();
 
-  /// Statements that change one to six columns, in some rows or in all.
+  /// Returns statements that change one to six columns, in some rows or in all.
   std::string changes(Random& random) const;
-  /// Writes the database as it was made and executes the statements; those that SQLite refuses are skipped.
+  /// Writes the original database and executes the statements; those that SQLite refuses are skipped.
   void write(const std::string& sql) const;
   std::filesystem::path path() const { return folder_ / "encore.db"; }
 

@@ -1,5 +1,5 @@
-// Databases of others: everything that the store reads of each run, comparisons, and a report in one of its
-// formats. What exp prints of them is verbs_target.cpp's.
+// Foreign databases: everything that the store reads of each run, comparisons, and a report in one of its
+// formats. verbs_target.cpp has what exp prints of them.
 #include "analysis/comparison.hpp"
 #include "analysis/difference.hpp"
 #include "document/csv.hpp"
@@ -67,7 +67,7 @@ class DatabaseTarget final : public Target {
   }
 
   void mutate(std::string& input, const std::vector<std::string>& others, Random& random) override {
-    // A report takes as long as twenty of the others.
+    // A report takes as long as twenty other cases.
     input = random.once_in(8) ? random.any_of(others) : others[random.below(2)];
     input += database_->changes(random);
   }

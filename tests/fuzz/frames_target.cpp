@@ -1,5 +1,5 @@
-// What `exp serve` and its workers send each other: a stream of frames is mutated, most mutations get a
-// length and a checksum that fit, and both sides take the messages apart as far as they do without a model.
+// Messages between `exp serve` and its workers: a stream of frames is mutated, most mutations get a matching
+// length and checksum, and both sides parse the messages as far as they do without a model.
 #include <cstring>
 
 #include <nlohmann/json.hpp>
@@ -25,7 +25,7 @@ std::uint32_t number_at(std::string_view bytes, std::size_t at) {
   return number;
 }
 
-/// Where each frame begins, as far as the lengths lead.
+/// Returns where each frame begins, as far as the lengths are valid.
 std::vector<std::size_t> begins_of_frames(std::string_view stream) {
   std::vector<std::size_t> begins;
   for (std::size_t at = 0; at + head_bytes <= stream.size();) {
@@ -35,7 +35,7 @@ std::vector<std::size_t> begins_of_frames(std::string_view stream) {
   return begins;
 }
 
-/// The messages up to the end, or to the first damage, which is `damage` then.
+/// Returns the messages up to the end, or to the first damage, which is then in `damage`.
 std::vector<ServeMessage> messages_in(std::string_view stream, std::size_t bytes_at_a_time,
                                       std::string& damage) {
   ServeFrames frames;
@@ -120,7 +120,7 @@ class FramesTarget final : public Target {
   }
 
  private:
-  /// Changes one text of one message, which stays a message.
+  /// Changes one string of one message, which stays a valid message.
   static bool mutate_text(std::string& input, Random& random) {
     std::string damage;
     std::vector<ServeMessage> messages = messages_in(input, input.size() + 1, damage);
@@ -144,7 +144,7 @@ class FramesTarget final : public Target {
         contradiction_in(GenerateRequest::parse(item.text).decoding.over(Decoding()));
   }
 
-  /// As Service::finish has it: whatever is wrong with an answer becomes the body of an error.
+  /// Service::finish does the same: an invalid answer becomes the body of an error.
   void take_answers(const ServeAnswers& message) const {
     static const ServedModel model = {.name = "tiny", .version = "1", .facts = {.digest = "ab"}};
     Job job;

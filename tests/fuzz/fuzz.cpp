@@ -1,7 +1,6 @@
-// fuzz: mutated files and values of all kinds that come from outside, given to the code that reads them. Each
-// case follows from the seed and its number alone, so that a finding can be repeated. Cases run in a child
-// process: what crashes, hangs or is ended by a sanitizer is noted, and the next case goes on. Read next:
-// target.hpp.
+// fuzz: gives mutated foreign files and values of all kinds to the code that reads them. Each case follows
+// from the seed and its number alone, so that a finding can be repeated. Cases run in a child process: a
+// crash, a hang or the report of a sanitizer is noted, and the next case continues. Read next: target.hpp.
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -50,7 +49,7 @@ struct Task {
   bool one_case = false, print = false;
 };
 
-/// What the child tells: memory that both see, so that it survives any end.
+/// The report of the child: memory that both processes share, so that it survives any end.
 struct Shared {
   std::uint64_t number, accepted, refused;
   char finding[2000];
@@ -60,7 +59,7 @@ std::string stored_folder(const Target& target) {
   return std::string(ENCORE_SOURCE_DIR) + "/tests/fuzz/findings/" + target.name();
 }
 
-/// Inputs that were findings once, as they were; then the corpus of the target.
+/// Returns unchanged inputs of earlier findings, then the corpus of the target.
 struct Inputs {
   std::vector<std::string> stored, corpus;
 
@@ -76,7 +75,7 @@ struct Inputs {
   bool is_correct(std::uint64_t number) const {
     return number >= stored.size() && number < stored.size() + corpus.size();
   }
-  /// The stored ones first, then the corpus unchanged, then mutations of both.
+  /// Runs the stored inputs first, then the corpus unchanged, then mutations of both.
   std::string at(std::uint64_t number, std::uint64_t seed, Target& target) const {
     if (number < stored.size()) return stored[number];
     if (number < stored.size() + corpus.size()) return corpus[number - stored.size()];
@@ -87,7 +86,7 @@ struct Inputs {
   }
 };
 
-/// Why the input is refused; nothing when it is taken. What is no Error of ours is passed on.
+/// Returns why the input is rejected, or nothing if it is accepted. Exceptions other than Error pass through.
 std::optional<std::string> refusal_of(Target& target, const std::string& input) {
   try {
     target.take(input);
@@ -112,8 +111,8 @@ std::optional<std::string> refusal_of(Target& target, const std::string& input) 
   ::_exit(0);
 }
 
-/// Waits for the child; kills it when one case takes too long. Returns how it ended, or nothing when it was
-/// well.
+/// Waits for the child; kills it if one case takes too long. Returns how it ended, or nothing if it
+/// succeeded.
 std::string wait_for(pid_t child, const Shared& shared, std::uint64_t seconds) {
   using Clock = std::chrono::steady_clock;
   std::uint64_t seen = shared.number;
@@ -122,7 +121,8 @@ std::string wait_for(pid_t child, const Shared& shared, std::uint64_t seconds) {
   while (::waitpid(child, &status, WNOHANG) == 0) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     const volatile std::uint64_t& number = shared.number;
-    // This process slept for milliseconds: where a second went by, all of it was stopped and goes on now.
+    // This process slept for milliseconds: if a second has passed, the whole machine was stopped and
+    // continues now.
     const bool was_stopped = Clock::now() - last > std::chrono::seconds(1);
     last = Clock::now();
     if (number != seen || was_stopped) {
@@ -187,7 +187,7 @@ std::uint64_t number_of(const std::string& text) {
   std::uint64_t number = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (code != std::errc() || end != text.data() + text.size())
-    throw Error("\"" + text + "\" is no number\n" + usage());
+    throw Error("\"" + text + "\" is not a number\n" + usage());
   return number;
 }
 
@@ -222,7 +222,7 @@ int fuzz(int argc, char** argv) {
   auto targets = make_targets();
   std::erase_if(targets,
                 [&](const auto& target) { return task.target != "all" && task.target != target->name(); });
-  if (targets.empty()) throw Error("there is no target \"" + task.target + "\"\n" + usage());
+  if (targets.empty()) throw Error("unknown target \"" + task.target + "\"\n" + usage());
   if (task.one_case) return run_one(*targets.front(), task);
   std::uint64_t findings = 0;
   for (const auto& target : targets) findings += run(*target, task, argv[0]);

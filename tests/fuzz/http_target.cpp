@@ -1,7 +1,6 @@
-// Requests over HTTP: bytes that a client sends, most of them with a Content-Length that fits, are given to
-// the server of `exp serve` over a socket of this machine: the parser of the library, what is judged by the
-// head, routes, tokens, bodies. Every answer must be whole, with a state that the table of routes lists, and
-// never 500.
+// HTTP requests: bytes of a client, most of them with a matching Content-Length, are sent to the server of
+// `exp serve` over a local socket: the parser of the library, decisions by the head, routes, tokens, bodies.
+// Every answer must be whole, with a status that the table of routes lists, and never 500.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -29,7 +28,7 @@ void require(bool holds, const std::string& what, std::string_view bytes) {
   if (!holds) throw std::logic_error(what + ": " + std::string(bytes.substr(0, 300)));
 }
 
-/// A server without workers: every request gets its answer up to the place where a model would be asked.
+/// A server without workers: every request gets its answer up to the point where a model would compute.
 class Door {
  public:
   Door(const std::filesystem::path& folder, bool has_token)
@@ -51,7 +50,7 @@ class Door {
     service_.watch(server_);
   }
 
-  /// All that comes back until the server ends the connection.
+  /// Returns all bytes until the server ends the connection.
   std::string answers_to(std::string_view bytes) {
     const int client = connection();
     std::string received;
@@ -84,8 +83,7 @@ class Door {
   }
 
  private:
-  /// Closing it leaves nothing behind: the system would run out of ports for thousands of connections a
-  /// second.
+  /// A reset leaves no state behind: the system would run out of ports for thousands of connections a second.
   int connection() const {
     const int client = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const linger at_once = {1, 0};
@@ -105,7 +103,7 @@ class Door {
   HttpServer server_;
 };
 
-/// What the head of an answer says of its body; nothing where it says no length.
+/// Returns the length of the body that the head of an answer gives, or nothing if it gives none.
 std::optional<std::size_t> length_in(std::string_view head) {
   constexpr std::string_view field = "\r\nContent-Length: ";
   const std::size_t at = head.find(field);
@@ -256,7 +254,7 @@ class HttpTarget final : public Target {
     return list;
   }
 
-  /// Writes the length of the body where the head has a field for it.
+  /// Writes the length of the body if the head has a field for it.
   static void fit_length(std::string& head, std::size_t length) {
     const std::string field = "Content-Length: ";
     const std::size_t at = head.find(field);

@@ -1,4 +1,4 @@
-// Manifests of plugins: read, compared, and written as the pages and JSON that are made of them.
+// Plugin manifests: read, compared, and written as pages and JSON.
 #include <nlohmann/json.hpp>
 
 #include "config/catalogue.hpp"

@@ -1,4 +1,5 @@
-// See model_folders.hpp. What stands in the files is what `transformers` 5 writes of models with these sizes.
+// Makes the folders of model_folders.hpp. The files have the content that `transformers` 5 writes for models
+// of these sizes.
 #include "fuzz/model_folders.hpp"
 
 #include <fstream>
@@ -133,7 +134,7 @@ FolderFiles bert_folder() {
           {"config_sentence_transformers.json", R"({"prompts":{},"default_prompt_name":null})"}};
 }
 
-/// With tokens in tokenizer.json alone, and classes.
+/// A BERT for classes with tokens in tokenizer.json alone.
 FolderFiles bert_whole_folder() {
   json config = bert_config("BertForTokenClassification");
   config["id2label"] = {{"0", "O"}, {"1", "B-PER"}, {"2", "I-PER"}};

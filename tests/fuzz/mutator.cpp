@@ -105,7 +105,7 @@ void change_value(Json& json, Random& random) {
   Json& place = *random.any_of(all);
   switch (random.below(4)) {
     case 0:
-      place = Json(*random.any_of(all));  // a copy first: the place may lie in what is copied
+      place = Json(*random.any_of(all));  // a copy first, which may contain the place
       break;
     case 1:
       if (place.is_object() && !place.empty())

@@ -1,5 +1,5 @@
-// Files of ONNX. The project writes them and reads none: names and values of an input become a graph, which
-// is written in both forms and read back by a reader of protocol buffers that knows nothing of the writer.
+// ONNX files. The project writes them and reads none: names and values of an input become a graph, which is
+// written in both forms and read back by an independent reader of protocol buffers.
 #include <cstring>
 
 #include "base/sha256.hpp"
@@ -53,7 +53,7 @@ std::vector<Field> fields_of(std::string_view message) {
   return fields;
 }
 
-/// The fields with that number, in their order.
+/// Returns the fields with that number, in their order.
 std::vector<std::string_view> all_of(const std::vector<Field>& fields, std::uint64_t number) {
   std::vector<std::string_view> found;
   for (const Field& field : fields)
@@ -61,7 +61,7 @@ std::vector<std::string_view> all_of(const std::vector<Field>& fields, std::uint
   return found;
 }
 
-/// What an input stands for: every line is a name.
+/// The meaning of an input: every line is a name.
 OnnxModel model_of(const std::string& input) {
   std::vector<std::string> names;
   for (std::size_t at = 0; at <= input.size() && names.size() < 200;) {

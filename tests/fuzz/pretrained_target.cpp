@@ -1,6 +1,6 @@
-// Folders of models from elsewhere: one file of a folder is mutated, and the folder is read as `exp import`
-// and the worker read it: configuration, settings, options of the experiment, its content hash, and the
-// tokenizer, which then encodes texts; then what `exp export` writes of both.
+// Foreign model folders: one file of a folder is mutated, and the folder is read as `exp import` and the
+// worker read it: configuration, settings, options of the experiment, its content hash, and the tokenizer,
+// which then encodes inputs; then `exp export` writes both.
 #include <nlohmann/json.hpp>
 
 #include "config/experiment.hpp"
@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Every type that a folder may ask for, with all options that it may set.
+/// All types that a folder may use, with all options that it may set.
 Catalogue catalogue_of_all() {
   Manifest manifest = sample::catalogue().manifests().front();
   std::erase_if(manifest.offers, [](const ManifestOffer& offer) {
@@ -157,7 +157,7 @@ class PretrainedTarget final : public Target {
   }
 
  private:
-  /// What `exp export` writes of configuration and tokenizer.
+  /// Writes configuration and tokenizer as `exp export` does.
   static void write_again(const HuggingFaceFolder& folder, const Experiment& experiment,
                           const Tokenizer& tokenizer, const std::vector<std::string>& lines) {
     WrittenTokenizer written = {.tokenizer_class = "",
@@ -216,7 +216,7 @@ class PretrainedTarget final : public Target {
       fitting["vocab_size"] = token_count(load_vocabulary(folder / vocabulary));
       if (fitting.contains("decoder_vocab_size")) fitting["decoder_vocab_size"] = fitting["vocab_size"];
       write_bytes(folder / "config.json", fitting.dump());
-    } catch (const Error&) {  // which open_hugging_face_folder says again
+    } catch (const Error&) {  // which open_hugging_face_folder repeats
     }
   }
 

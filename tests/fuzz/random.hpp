@@ -14,9 +14,9 @@ class Random {
   explicit Random(std::uint64_t seed) : seed_(seed) {}
 
   std::uint64_t word() { return random_word(seed_, number_++); }
-  /// In [0, count); count > 0.
+  /// Returns a number in [0, count); count > 0.
   std::size_t below(std::size_t count) { return static_cast<std::size_t>(word() % count); }
-  /// True once in `times`.
+  /// Returns true once in `times`.
   bool once_in(std::size_t times) { return below(times) == 0; }
   template <class T>
   const T& any_of(const std::vector<T>& list) {

@@ -1,6 +1,6 @@
-// Small files of run folders, jobs and reports, one to a case: specifications, predictions, references, kept
-// attention, measurements, sessions, orders and reports of jobs, records of the source, and templates. Where
-// a file is compared with the hash of another one, that file is written to fit.
+// Small files of run folders, jobs and reports, one in each case: specifications, predictions, references,
+// kept attention, measurements, sessions, orders and reports of jobs, records of the source, and templates.
+// If a file is compared with the hash of another one, that file is written to match.
 #include <nlohmann/json.hpp>
 
 #include "analysis/bench_comparison.hpp"
@@ -284,7 +284,7 @@ class RecordsTarget final : public Target {
     return list;
   }
 
-  /// One of the lines, as JSON.
+  /// Changes one of the lines as JSON.
   static void mutate_line(std::string& content, Random& random) {
     const std::size_t cut = std::min(content.find('\n'), content.size());
     std::string first = content.substr(0, cut), rest = content.substr(std::min(cut + 1, content.size()));

@@ -1,11 +1,11 @@
-// Runs in a database of their own, made as the tests of reports make theirs.
+// Runs in a database of their own, made as in the tests of reports.
 #pragma once
 
 #include "unit/analysis/replicates.hpp"
 
 namespace encore::fuzz {
 
-/// The fixture as an object: outside of GoogleTest nobody calls its test.
+/// The fixture as an object: without GoogleTest no one runs its test.
 class Runs : public testing::ReplicatesTest {
  public:
   using ReplicatesTest::path;
@@ -16,7 +16,7 @@ class Runs : public testing::ReplicatesTest {
   void TestBody() override {}
 };
 
-/// Everything in one file, without a -wal beside it; to be read when no connection is open any more.
+/// Moves everything into one file, without a -wal beside it; call it when no connection is open.
 inline void leave_one_file(Database& database) {
   database.text("PRAGMA journal_mode = DELETE");
 }

@@ -1,4 +1,4 @@
-// Safetensors files: the head is mutated as JSON, with a length that fits again, or the whole as bytes.
+// Safetensors files: the head is mutated as JSON, with a matching length, or the whole file as bytes.
 #include <cstring>
 
 #include "fuzz/scratch.hpp"

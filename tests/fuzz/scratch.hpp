@@ -1,5 +1,4 @@
-// Where targets put the files that the code under test opens: in memory where the system has a place for
-// that.
+// The folder for files that the code under test opens: in memory if the system has a place for that.
 #pragma once
 
 #include <stdlib.h>
@@ -13,7 +12,7 @@
 
 namespace encore::fuzz {
 
-/// A folder for this process; children that are forked later use the same one.
+/// Returns a folder for this process; children that are forked later use the same one.
 class Scratch {
  public:
   Scratch() : owner_(::getpid()) {

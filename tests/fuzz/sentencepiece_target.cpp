@@ -1,11 +1,11 @@
-// Models of SentencePiece, as the control program reads them without the library.
+// SentencePiece models, as the control program reads them without the library.
 #include "data/sentencepiece_tokens.hpp"
 #include "fuzz/target.hpp"
 
 namespace encore::fuzz {
 namespace {
 
-/// A field of a protocol buffer with a length below 128.
+/// Returns a field of a protocol buffer with a length below 128.
 std::string field(char number, const std::string& content) {
   return std::string{static_cast<char>(number << 3 | 2), static_cast<char>(content.size())} + content;
 }

@@ -1,5 +1,5 @@
-// See shipped_tokenizers.hpp. A plugin has one entry point by the same name as all others; CMakeLists.txt
-// renames those of the sources that are compiled in here.
+// Makes the tokenizers of shipped_tokenizers.hpp. All plugins have one entry point of the same name;
+// CMakeLists.txt renames those of the sources that are compiled in here.
 #include "fuzz/shipped_tokenizers.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Site files: what a cluster wants to know of jobs, checked like an experiment file.
+// Site files: the settings of a cluster for jobs, checked like an experiment file.
 #include "config/site_file.hpp"
 #include "fuzz/target.hpp"
 

@@ -1,5 +1,5 @@
-// Spools: read record by record, then merged into a database with one run. Most mutations are of what a frame
-// holds, with a checksum that fits again: else few would be read beyond their first byte.
+// Spools: read record by record, then merged into a database with one run. Most mutations change the content
+// of a frame, with a matching checksum: otherwise few would be read beyond their first byte.
 #include <cstring>
 
 #include <nlohmann/json.hpp>
@@ -24,7 +24,7 @@ std::uint32_t number_at(const std::string& bytes, std::size_t at) {
   return number;
 }
 
-/// Where the frames of a whole spool begin.
+/// Returns where the frames of a whole spool begin.
 std::vector<std::size_t> frames_of(const std::string& spool, std::size_t head) {
   std::vector<std::size_t> frames;
   for (std::size_t at = head; at + frame_head <= spool.size(); at += frame_head + number_at(spool, at))

@@ -1,4 +1,4 @@
-// SQuAD files: every answer stands where it says, every question has a text of its own.
+// SQuAD files: every answer is at its stated place, and every question has a text of its own.
 #include <stdexcept>
 
 #include "base/utf8.hpp"

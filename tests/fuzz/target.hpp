@@ -1,5 +1,5 @@
-// Target: one kind of file or value that comes from outside, and the code that reads it. Each has a file of
-// its own; fuzz.cpp mutates, runs and reports.
+// Target: one kind of foreign file or value, and the code that reads it. Each has a file of its own; fuzz.cpp
+// mutates, runs and reports.
 #pragma once
 
 #include <memory>
@@ -15,17 +15,17 @@ class Target {
   virtual ~Target() = default;
 
   virtual std::string name() const = 0;
-  /// What mutations start from: correct inputs, at least one.
+  /// Returns the inputs from which mutations start: correct ones, at least one.
   virtual std::vector<std::string> corpus() = 0;
   /// `others` is the corpus.
   virtual void mutate(std::string& input, const std::vector<std::string>& others, Random& random) = 0;
-  /// Reads the input as the programs do. Throws encore::Error for what it refuses; anything else that is
-  /// thrown, every signal and what a sanitizer sees is a finding. Each case has a process-wide state of its
-  /// own only as far as it makes one: cases must not depend on each other.
+  /// Reads the input as the programs do. Throws encore::Error if it rejects the input; any other exception,
+  /// every signal and every report of a sanitizer is a finding. Cases share the state of the process and must
+  /// not depend on each other.
   virtual void take(const std::string& input) = 0;
 };
 
-/// Those of the program: file_targets.cpp, verbs_target.cpp.
+/// Returns the targets of the program: file_targets.cpp, verbs_target.cpp.
 std::vector<std::unique_ptr<Target>> make_targets();
 
 std::unique_ptr<Target> make_toml_target();

@@ -1,6 +1,6 @@
-// Vocabularies and texts: the lines of a vocabulary file, options and a text are mutated; the tokenizer of
-// that name loads the vocabulary, encodes the text and decodes it. Training of a vocabulary from the text is
-// part of it.
+// Vocabularies and inputs: the lines of a vocabulary file, options and a text are mutated; the tokenizer of
+// that name loads the vocabulary, encodes the text and decodes it. A vocabulary is also trained from the
+// text.
 #include <encore/base64.hpp>
 #include <nlohmann/json.hpp>
 
@@ -141,7 +141,7 @@ class TokenizerTarget final : public Target {
                                 " ",
                                 "  ",
                                 std::string(1, '\0')};
-    // The text is a small part of an input and the one that most of the code reads.
+    // The text is a small part of an input, but most of the code reads it.
     const std::size_t cut = input.rfind(text_begins);
     if (random.once_in(2) && cut != std::string::npos) {
       std::string text = input.substr(cut + text_begins.size());

@@ -1,4 +1,4 @@
-// Experiment files: parsed, resolved, expanded into runs; data files are hashed by their names.
+// Experiment files: parsed, resolved and expanded into runs; data files are hashed by their names.
 #include <stdexcept>
 
 #include "fuzz/target.hpp"

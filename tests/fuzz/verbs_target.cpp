@@ -1,4 +1,4 @@
-// What exp prints of databases of others: one verb a case.
+// The output of exp for foreign databases: one verb in each case.
 #include <sstream>
 
 #include "cli/components.hpp"
@@ -37,7 +37,7 @@ class VerbsTarget final : public Target {
   }
 
  private:
-  /// In this process, whichever program does it.
+  /// Runs the verb in this process, whichever program has it.
   static void run(const std::string& verb, const Arguments& arguments) {
     std::ostringstream out, err;
     Console console(out, err);

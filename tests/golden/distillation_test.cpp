@@ -25,7 +25,7 @@ json load_cases() {
   return json::parse(file);
 }
 
-/// As make_golden.py: each parameter from a generator seeded by its place in the order of paths.
+/// Makes parameters as make_golden.py does: each from a generator seeded by its place in the order of paths.
 void set_parameters(const Device& device, Model& model, std::uint64_t first) {
   for (const ParameterSlice& slice : model.parameters().slices()) {
     Numbers numbers(first++);
@@ -45,7 +45,7 @@ struct DistillationTest : ::testing::Test {
     experiment.model.norm_position = NormPosition::pre;
     experiment.model.positions = Positions::learned;
     experiment.model.block[1].options.set("activation", std::string("gelu"));
-    experiment.model.dropout = 0.5;  // which it must not apply
+    experiment.model.dropout = 0.5;  // must not be applied
     return experiment;
   }
   Experiment student_experiment(double temperature, double hard_weight, double smoothing = 0.0) const {
@@ -86,7 +86,7 @@ TEST_F(DistillationTest, LossAndGradientsAreThoseOfPyTorch) {
   }
 }
 
-/// Of a head over whole texts, and its batch.
+/// The size of a student with a head over whole sequences, and its batch.
 ModelSize size_of_texts() {
   ModelSize size = tiny_size();
   size.columns = {{.name = targets_column, .space = Space::sequences, .truth = true}};
@@ -100,13 +100,13 @@ PackedBatch batch_of_texts() {
   return batch;
 }
 
-/// As Model::learn_from asks for: the loss of the rows is divided by their number.
+/// Computes what Model::learn_from needs: the loss of the rows is divided by their number.
 void scale_rows_too(TinyModel& student) {
   student.scales.push_back(1.0 / static_cast<double>(student.batch.size().tokens));
 }
 
-/// What is learned beside the scores: nothing, all of it, with the norm before the layers, with queries and
-/// keys that are turned.
+/// What is learned besides the scores: nothing, all of it, with the norm before the layers, with rotated
+/// queries and keys.
 struct RelationCase {
   Relations relations = {};
   NormPosition norm = NormPosition::post;
@@ -189,7 +189,7 @@ TEST_F(DistillationTest, ATeacherOfAnotherPrecisionServesAndLeavesEvaluationAlon
   }
 }
 
-/// What learn_from says to a teacher that does not fit.
+/// Returns the message of learn_from for a teacher that does not fit.
 std::string refusal(Model& student, Model& teacher) {
   try {
     student.learn_from(teacher);
@@ -276,7 +276,7 @@ TEST_F(DistillationTest, ASecondTeacherTakesThePlaceOfTheFirst) {
   const double loss = learn();
   EXPECT_EQ(learn(), loss);
   EXPECT_EQ(student.model.read_losses(student.model.evaluate(student.batch, {})).back(), 0.0)
-      << "nothing of it is in an evaluation";
+      << "an evaluation has no part of it";
 }
 
 TEST_F(DistillationTest, AHeadThatDoesNotLearnFromATeacherIsRefused) {

@@ -35,7 +35,7 @@ OptionValue option_value(const Value& value) {
   return value.text();
 }
 
-/// What config.json implies of each [model.layer.NAME], and of [model.head].
+/// Returns what config.json implies for each [model.layer.NAME], and for [model.head].
 std::map<std::string, ImpliedTable> implied_tables(const PretrainedConfig& config) {
   std::map<std::string, ImpliedTable> tables = {{"head", {.type = "language_model", .options = {}}}};
   for (const ImpliedOption& option : implied_options(config)) {
@@ -90,7 +90,7 @@ void append_rows(PackedRows& rows, const Ints& ids) {
   rows.offsets.push_back(static_cast<std::int32_t>(rows.ids.size()));
 }
 
-/// All texts as one batch, in which nothing is to be learned.
+/// Returns all examples as one batch, in which nothing is learned.
 PackedBatch batch_of(const json& texts) {
   PackedBatch batch;
   batch.borders = {0};
@@ -107,7 +107,7 @@ PackedBatch batch_of(const json& texts) {
   return batch;
 }
 
-/// Of a folder with so many tensors.
+/// Compares the model of a folder with this number of tensors.
 void expect_logits_of_transformers(const std::string& name, int tensors) {
   const fs::path folder = golden_folder / name;
   const json texts = load_json(golden_folder / "expected.json").at(name);

@@ -18,7 +18,7 @@ inline nlohmann::json load_json(const std::filesystem::path& path) {
   return nlohmann::json::parse(std::ifstream(path));
 }
 
-/// Of float64 and float32.
+/// Returns the tolerance of float64 and float32.
 inline double tolerance(Precision precision) {
   return precision == Precision::float64 ? 1e-10 : 1e-5;
 }

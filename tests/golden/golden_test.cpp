@@ -40,7 +40,8 @@ json load_golden(const std::string& name) {
   throw Error(file_name + " has no model \"" + name + "\"");
 }
 
-/// As make_encoder_decoder.py: the sources, then for each row of a target its id and what follows.
+/// Makes batches as make_encoder_decoder.py does: the sources, then for each row of a target its id and the
+/// next one.
 PackedBatch two_texts(std::uint64_t seed) {
   Numbers numbers(seed);
   PackedBatch batch;
@@ -85,7 +86,7 @@ std::vector<double> numbers(const json& list) {
   return list.get<std::vector<double>>();
 }
 
-/// As make_golden.py: each parameter from a generator seeded by its place in the order of paths.
+/// Makes parameters as make_golden.py does: each from a generator seeded by its place in the order of paths.
 void set_parameters(TinyModel& tiny) {
   std::uint64_t number = 0;
   for (const ParameterSlice& slice : tiny.model.parameters().slices()) {
@@ -132,7 +133,7 @@ class Compare {
     ASSERT_EQ(ours.size(), theirs.size()) << what;
     double squares = 0.0;
     for (const double value : theirs) squares += value * value;
-    // A gradient that is zero in truth (of a key's bias) has no norm to compare with; it is judged
+    // A gradient whose true value is zero (of a key's bias) has no norm to compare with; it is compared
     // absolutely.
     const double size = precision_ == Precision::float64 ? 1.0 : std::max(std::sqrt(squares), 0.1);
     const double tolerance = precision_ == Precision::float64 ? 1e-9 : 1e-5;
@@ -216,7 +217,7 @@ TEST_P(Golden, TenSteps) {
     const std::string after = "after_" + std::to_string(step);
     if (!golden.contains(after)) continue;
     for (const ParameterSlice& slice : run.tiny.model.parameters().slices()) {
-      // The first steps of Adam follow the sign of a gradient, whatever its size: where it is zero in truth,
+      // The first steps of Adam follow the sign of a gradient, whatever its size: if its true value is zero,
       // rounding decides, in PyTorch too. That is the key's third of the bias, or its half.
       std::vector<double> ours = run.tiny.values(slice);
       std::vector<double> theirs = numbers(golden.at(after).at(slice.path));

@@ -1,8 +1,8 @@
-// The experiments of experiments/ keep what identities.json says of them: the SHA-256 of their question, by
-// which databases know their runs, and the losses after each epoch. Losses are compared with a tolerance,
-// because the libraries below choose their kernels by the CPU, and with a smooth activation: at the corner of
-// relu a difference of one rounding turns a unit on or off, and no tolerance covers what follows. states.py
-// compares the bits of two states on one machine.
+// The experiments of experiments/ keep the values of identities.json: the SHA-256 of their question, by which
+// databases know their runs, and the losses after each epoch. Losses are compared with a tolerance, because
+// the libraries choose their kernels by the CPU, and with a smooth activation: at the corner of relu a
+// difference of one rounding turns a unit on or off, and no tolerance covers what follows. states.py compares
+// the bits of two states on one machine.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -45,7 +45,7 @@ std::string file_of(const std::string& name) {
 class GoldenIdentity : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(GoldenIdentity, QuestionAndGroupAreThoseThatDatabasesHold) {
-  ASSERT_TRUE(identities().contains(GetParam())) << "identities.json says nothing of " << GetParam();
+  ASSERT_TRUE(identities().contains(GetParam())) << "identities.json lacks " << GetParam();
   const json& expected = identities().at(GetParam());
   const Sandbox sandbox;
   const ProgramOutput plan = sandbox.exp({"plan", file_of(GetParam()), "--json"});
@@ -63,7 +63,7 @@ TEST_P(GoldenIdentity, LossesAreThoseOfBefore) {
     GTEST_SKIP() << "the worker of this build does not run here";
   const ProgramOutput run = sandbox.exp({"run", file_of(GetParam()), "-q", "--set", smooth});
   ASSERT_EQ(run.end.exit_code, 0) << run.output;
-  // The stored run asks what the file asks: its question follows from what it stores.
+  // The stored run has the question of the file: the question follows from the stored settings.
   const std::string id = sandbox.one("SELECT id FROM run");
   const RecomputedIdentity again =
       recompute_identity(Specification::load(sandbox.folder() / "encore.db.runs" / id),
@@ -89,7 +89,7 @@ TEST_P(GoldenIdentity, LossesAreThoseOfBefore) {
 INSTANTIATE_TEST_SUITE_P(Experiments, GoldenIdentity, ::testing::ValuesIn(names()),
                          [](const auto& info) { return info.param; });
 
-TEST(GoldenIdentity, WhatDoesNotCountChangesNoQuestion) {
+TEST(GoldenIdentity, SettingsThatDoNotCountChangeNoQuestion) {
   for (const char* same : {"select_written", "without_root"})
     EXPECT_EQ(identities().at(same).at("question"), identities().at("linear").at("question")) << same;
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tests/golden/bert: tiny folders as transformers saves them, and what it computes with them in double.
+"""Writes tests/golden/bert: tiny folders as transformers saves them, and its results for them in double.
 
     pip install torch transformers safetensors
     python tests/golden/make_bert.py                  the tiny folders and expected.json
@@ -42,7 +42,7 @@ GPT2 = transformers.GPT2Config(n_embd=16, n_layer=2, n_head=2, n_inner=24, n_pos
 BART = transformers.BartConfig(d_model=16, encoder_layers=2, decoder_layers=1, encoder_attention_heads=2, decoder_attention_heads=2,
                                encoder_ffn_dim=24, decoder_ffn_dim=24, max_position_embeddings=12, vocab_size=len(PIECES),
                                pad_token_id=0, bos_token_id=2, eos_token_id=3, decoder_start_token_id=3)
-# Positions are no weights: sines before cosines.
+# Positions are not weights: sines before cosines.
 MARIAN = transformers.MarianConfig(d_model=16, encoder_layers=1, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4,
                                    encoder_ffn_dim=24, decoder_ffn_dim=24, max_position_embeddings=12, vocab_size=len(PIECES),
                                    activation_function="swish", scale_embedding=True, pad_token_id=0, eos_token_id=3,
@@ -66,7 +66,7 @@ def spread(model, seed):
 
 
 def save(model, name, dtype=torch.float32, rename=lambda key: key, own_output=False):
-    """Writes the folder; the model goes on with the numbers as they were rounded."""
+    """Writes the folder; the model continues with the rounded numbers."""
     place = folder / name
     place.mkdir(parents=True, exist_ok=True)
     model = model.to(dtype)
@@ -90,7 +90,7 @@ def numbers(tensor):
 
 
 def expected(model, base, texts):
-    """Of each text the states (T, C) behind the last block and, of a classifier, its logits."""
+    """Returns for each input the states (T, C) behind the last block and, for a classifier, its logits."""
     result = []
     for ids, segments in texts:
         given = inputs(ids, segments)
@@ -104,7 +104,7 @@ def expected(model, base, texts):
 
 
 def expected_of_decoder(model):
-    """Of each source and the rows of a target the logits (T2, V)."""
+    """Returns the logits (T2, V) of each source and the rows of a target."""
     result = []
     for (ids, _), target in zip(TEXTS, TARGETS):
         given = dict(input_ids=torch.tensor([ids]))
@@ -114,7 +114,7 @@ def expected_of_decoder(model):
 
 
 def with_exact_positions(model):
-    """In double, and not as they are in float32."""
+    """Computes positions in double instead of float32."""
     for stack in (model.model.encoder, model.model.decoder):
         table = stack.embed_positions.weight
         rows, width = table.shape
@@ -158,7 +158,7 @@ def others():
 
 
 def exact_norm(self, states):
-    """T5LayerNorm.forward, which sums in float32 whatever the type."""
+    """Replaces T5LayerNorm.forward, which sums in float32 whatever the type."""
     return self.weight * states * torch.rsqrt(states.pow(2).mean(-1, keepdim=True) + self.variance_epsilon)
 
 
@@ -180,7 +180,7 @@ def write_expected(result):
 
 
 def minilm(place):
-    """The states of a few rows of three texts, whose tokens are stored too, in float32 as the weights are."""
+    """The states of a few rows of three inputs, whose tokens are stored too, in float32 as the weights are."""
     tokenizer = transformers.AutoTokenizer.from_pretrained(place)
     model = transformers.BertModel.from_pretrained(place).double().eval()
     long = " ".join(["The committee met again in Geneva on Tuesday, but nobody could say what it had decided."] * 5)

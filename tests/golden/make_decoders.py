@@ -4,7 +4,7 @@
     pip install torch
     python tests/golden/make_decoders.py > tests/golden/decoders.json
 
-The recipe is that of make_golden.py, which gives weights, batches, losses and steps; here stand the models: forward(m, w, ids)
+The recipe is that of make_golden.py, which gives weights, batches, losses and steps; this file has the models: forward(m, w, ids)
 gives the logits of one of MODELS, shapes(m) its parameters. Attention is PyTorch's own, F.scaled_dot_product_attention with
 is_causal, and the output shares the table of the embedding. golden_test.cpp compares.
 """
@@ -52,7 +52,7 @@ def shapes(m):
 
 
 def forward(m, w, ids):
-    """Logits (N, V) of the packed rows, sequence after sequence."""
+    """Returns the logits (N, V) of the packed rows, sequence after sequence."""
     norm = lambda x, path: F.layer_norm(x, (WIDTH,), w[path + ".gain"], w[path + ".bias"], 1e-5)
     linear = lambda x, path: F.linear(x, w[path + ".weight"], w[path + ".bias"])
 

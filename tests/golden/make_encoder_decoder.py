@@ -4,7 +4,7 @@
     pip install torch
     python tests/golden/make_encoder_decoder.py > tests/golden/encoder_decoder.json
 
-The recipe is that of make_golden.py, which gives weights, losses and steps; here stand the batches of two texts and the models:
+The recipe is that of make_golden.py, which gives weights, losses and steps; this file has the batches of sources and targets and the models:
 forward(m, w, ids) gives the logits of one of MODELS, shapes(m) its parameters. Attention is PyTorch's own,
 F.scaled_dot_product_attention, causal in the decoder; one table serves both embeddings and the output. golden_test.cpp compares.
 """
@@ -52,7 +52,7 @@ def shapes(m):
 
 
 def forward(m, w, ids):
-    """Logits (N2, V) of the packed rows of the targets, sequence after sequence."""
+    """Returns the logits (N2, V) of the packed rows of the targets, sequence after sequence."""
     norm = lambda x, path: F.layer_norm(x, (WIDTH,), w[path + ".gain"], w[path + ".bias"], 1e-5)
     linear = lambda x, path: F.linear(x, w[path + ".weight"], w[path + ".bias"])
     heads = lambda x, count: x.view(x.shape[0], count, HEADS, WIDTH // HEADS).permute(1, 2, 0, 3)

@@ -92,7 +92,7 @@ def sinusoids():
 
 
 def forward(m, w, ids):
-    """Logits (N, K) of the packed rows, sequence after sequence."""
+    """Returns the logits (N, K) of the packed rows, sequence after sequence."""
     norm = lambda x, path: F.layer_norm(x, (WIDTH,), w[path + ".gain"], w[path + ".bias"], 1e-5)
     linear = lambda x, path: F.linear(x, w[path + ".weight"], w[path + ".bias"])
 

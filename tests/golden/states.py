@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a state of the project makes of the experiments in experiments/.
+"""Compares or records the results of a state of the project for the experiments in experiments/.
 
     states.py compare BEFORE [AFTER]   builds two commits (AFTER: the files as they are), trains the experiments with both
                                        on this machine and compares identities and every digest of parameters and
@@ -20,7 +20,7 @@ import time
 folder = pathlib.Path(__file__).resolve().parent
 root = folder.parent.parent
 experiments = sorted((folder / "experiments").glob("*.toml"))
-# Losses that other CPUs shall reach within a tolerance come from a function without a corner (identity_test.cpp).
+# Losses that other CPUs must reach within a tolerance need an activation without a corner (identity_test.cpp).
 smooth = "model.layer.feed_forward.activation=gelu"
 
 
@@ -111,7 +111,7 @@ def compare(before, after):
             file = folder / "experiments" / "resumed.toml"
             step = interrupt(programs[0], file, handed)
             run(programs[1], "db", "upgrade", "--db", handed, stdout=subprocess.DEVNULL)
-            # Another build, other files of plugins: that is what is compared here.
+            # Another build has other plugin files, which is the purpose of the comparison.
             run(programs[1], "run", file, "--db", handed, "-q", "--accept-plugin-change", stdout=subprocess.DEVNULL)
             resumed = digests(handed)
             for file in experiments:

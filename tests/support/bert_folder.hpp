@@ -1,4 +1,4 @@
-// Weights of ours as a BERT's: the tensors of a model.safetensors, made from parameters by the names that
+// Our parameters as the weights of a BERT: the tensors of a model.safetensors, with the names that
 // pretrained/bert_family.cpp gives them. For tests that load such folders.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace encore::testing {
 
-/// The parameter's rows cut evenly into its tensors.
+/// Splits the parameter's rows evenly into its tensors.
 inline std::vector<TensorSlice> bert_tensors(const std::string& path, const Safetensors::Entry& parameter,
                                              PretrainedHead head) {
   const std::vector<FamilyTensor> names = bert_family.tensors_of(path, head);
@@ -31,7 +31,7 @@ inline std::vector<TensorSlice> bert_tensors(const std::string& path, const Safe
   return tensors;
 }
 
-/// A folder with these parameters' tensors, and so much of the other files that its content has a hash.
+/// Writes a folder with the tensors of these parameters, and enough of the other files for a content hash.
 inline void write_bert_folder(const std::filesystem::path& folder,
                               const std::map<std::string, Safetensors::Entry>& parameters,
                               PretrainedHead head) {

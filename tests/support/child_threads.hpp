@@ -1,5 +1,5 @@
-// Runs a disabled test of a test program in a child process with a given number of threads, for threads are
-// fixed at the start of a process: the disabled test prints what the parent compares.
+// Runs a disabled test of a test program in a child process with a given number of threads, because threads
+// are fixed at the start of a process: the disabled test prints what the parent compares.
 #pragma once
 
 #include <array>
@@ -13,13 +13,13 @@
 
 namespace encore::testing {
 
-/// In the child: one line for the parent.
+/// Called in the child: prints one line for the parent.
 inline void print_digest(const std::string& digest) {
   std::printf("digest: %d %s\n", host_threads(), digest.c_str());
 }
 
-/// In the parent: what the disabled test `test` of `program` printed. `environment`: "NAME=VALUE " each.
-/// Throws Error when the child fails or ran with another number of threads.
+/// Called in the parent: returns what the disabled test `test` of `program` printed. `environment`:
+/// "NAME=VALUE " each. Throws Error if the child fails or ran with another number of threads.
 inline std::string digest_of_child(const std::string& program, const std::string& test, int threads,
                                    const std::string& environment = {}) {
   const std::string command = "OMP_PROC_BIND=false OMP_NUM_THREADS=" + std::to_string(threads) + " " +

@@ -1,5 +1,5 @@
-// Counts what a program takes of memory: every heap block, also those of libraries, by hooks in place of
-// malloc, and every allocation of Kokkos. Included by one file of a program of its own: the definitions below
+// Counts the memory that a program takes: every heap block, also those of libraries, by hooks in place of
+// malloc, and every allocation of Kokkos. One file of a test program includes it: the definitions below
 // replace those of the C library.
 #pragma once
 

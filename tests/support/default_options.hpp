@@ -1,4 +1,4 @@
-// The options that a plugin's class has where the file says nothing, for tests that build it themselves.
+// The default options of a plugin's class, for tests that build it themselves.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace encore::testing {
 
-/// Of a class with `static Schema options()`; options_with sets one of them.
+/// Returns the defaults of a class with `static Schema options()`; options_with sets one of them.
 template <class T>
 Options default_options() {
   Options options;

@@ -1,6 +1,6 @@
-// A warp of the host, with what kernels ask of a TensorCore (kernels/attention/tensor_core.hpp), computed
-// from that header's table of who holds what. Its lanes take turns on one thread, each until it waits for the
-// others.
+// A warp on the host, with the functions that kernels need of a TensorCore
+// (kernels/attention/tensor_core.hpp), computed from that header's table of owners. Its lanes take turns on
+// one thread, each until it waits for the others.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ class WarpMemory {
   };
   std::array<Lane, kernels::warp_lanes> lanes;
 
-  /// body(lane) for all lanes, which call wait() equally often.
+  /// Runs body(lane) for all lanes, which call wait() equally often.
   void run(const std::function<void(int)>& body) {
     body_ = &body;
     current_ = this;
@@ -40,7 +40,7 @@ class WarpMemory {
     while (left_ > 0)
       for (running_ = 0; running_ < kernels::warp_lanes; ++running_) swapcontext(&caller_, &own().context);
   }
-  /// Every lane comes here before one goes on.
+  /// Every lane comes here before one continues.
   void wait() { swapcontext(&own().context, &caller_); }
 
  private:
@@ -141,7 +141,7 @@ struct EmulatedWarp {
   }
 };
 
-/// kernel.run for all its warps, one after the other.
+/// Runs kernel.run for all its warps, one after the other.
 template <class Kernel>
 void run_emulated(const Kernel& kernel) {
   const auto count = static_cast<int>(kernel.grid.warps);

@@ -10,7 +10,7 @@
 
 namespace encore {
 
-/// Lists that live as long as the set made of them.
+/// Owns lists that must live as long as the set made of them.
 class SetBuilder {
  public:
   using Numbers = std::vector<std::int32_t>;
@@ -45,7 +45,7 @@ inline std::vector<std::int32_t> some_lengths(std::int32_t count) {
   return lengths;
 }
 
-/// Example i: one sequence of this length with rows of id 10 + i, the target i on row 1.
+/// Example i is one sequence of this length with rows of id 10 + i and the target i on row 1.
 inline ExampleSet set_of_lengths(const std::vector<std::int32_t>& lengths) {
   SetBuilder builder;
   SetBuilder::Numbers ids, targets;

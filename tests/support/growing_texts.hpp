@@ -1,4 +1,4 @@
-// Texts of a batch that come row by row, as the passes of a generation.
+// Batches that come row by row, as in the passes of a generation.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace encore::testing {
 
 using Lengths = std::vector<std::int64_t>;
 
-/// The rows that a generation makes of a batch: those of the second text where there is one.
+/// Returns the rows that a generation makes for a batch: those of the target if there is one.
 inline const PackedRows& generated_rows(const PackedBatch& batch) {
   return batch.target.offsets.empty() ? batch : batch.target;
 }
@@ -24,8 +24,8 @@ inline Lengths lengths_of(const PackedRows& rows) {
   return lengths;
 }
 
-/// Of each text of `whole` the `counts` rows behind the first `done`, without the truth; in the first pass
-/// with the sources.
+/// Returns, for each sequence of `whole`, the `counts` rows behind the first `done`, without the truth; in
+/// the first pass with the sources.
 inline PackedBatch pass_over(const PackedBatch& whole, const Lengths& done, const Lengths& counts,
                              bool first) {
   const PackedRows& from = generated_rows(whole);
@@ -52,8 +52,8 @@ inline PackedBatch pass_over(const PackedBatch& whole, const Lengths& done, cons
   return pass;
 }
 
-/// Logits (rows, K) of all rows of `whole`, whose texts come as `prompts` rows first and then `step` at a
-/// time.
+/// Returns the logits (rows, K) of all rows of `whole`, whose sequences come as `prompts` rows first and then
+/// `step` at a time.
 inline std::vector<double> logits_by_passes(const Device& device, Generation& generation,
                                             const PackedBatch& whole, const Lengths& prompts,
                                             std::int64_t step) {
@@ -81,7 +81,7 @@ inline std::vector<double> logits_by_passes(const Device& device, Generation& ge
   return all;
 }
 
-/// How many values differ.
+/// Returns how many values differ.
 inline std::size_t differences(const std::vector<double>& a, const std::vector<double>& b) {
   if (a.size() != b.size()) return std::max(a.size(), b.size());
   std::size_t count = 0;

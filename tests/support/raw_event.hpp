@@ -1,4 +1,4 @@
-// write_event: an event in the JSON of any program, also of an older or a newer one, or of none.
+// write_event: an event in JSON as an older or newer program may write it, or none.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,4 @@
-// Norms that do not take sums, as a plugin's author may write them: what stands before them is added up by
-// the model.
+// Norms that do not take sums, as a plugin's author may write them: the model adds up the inputs before them.
 #pragma once
 
 #include <encore/kernels.hpp>
@@ -9,7 +8,7 @@
 
 namespace encore::testing {
 
-/// The built-in layer "layer_norm", but for the sum.
+/// The built-in layer "layer_norm" without the sum.
 class SeparateLayerNorm final : public Layer {
  public:
   static Schema options() { return Schema().number("epsilon", 1e-5, {.help = "added to the variance"}); }
@@ -38,7 +37,7 @@ class SeparateLayerNorm final : public Layer {
   Buffer mean_, rstd_;
 };
 
-/// The built-in layer "rms_norm", but for the sum.
+/// The built-in layer "rms_norm" without the sum.
 class SeparateRmsNorm final : public Layer {
  public:
   static Schema options() { return Schema().number("epsilon", 1e-5, {.help = "added to the mean square"}); }
@@ -63,7 +62,7 @@ class SeparateRmsNorm final : public Layer {
   Buffer rrms_;
 };
 
-/// "separate_layer_norm" and "separate_rms_norm".
+/// Registers "separate_layer_norm" and "separate_rms_norm".
 inline void add_separate_norms(Registry& registry) {
   Registrar offers;
   offers.add<Kind::layer, SeparateLayerNorm>("separate_layer_norm");

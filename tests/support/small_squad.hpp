@@ -1,4 +1,4 @@
-// A small set of questions in the format of SQuAD for tests: who went where is asked, and the word stands in
+// A small set of questions in SQuAD format for tests: each asks who went to a place, and the answer stands in
 // the context, early or late.
 #pragma once
 
@@ -6,7 +6,8 @@
 
 namespace encore::testing {
 
-/// Questions first .. first + count - 1. Every context is of one article; some are longer than 16 words.
+/// Returns questions first .. first + count - 1. Every context belongs to one article; some are longer than
+/// 16 words.
 inline std::string small_squad(int first, int count) {
   const char *names[] = {"Anna", "Bo", "Cleo", "Dan", "Eva"}, *places[] = {"Lund", "Oslo", "Rome", "Bern"};
   std::string paragraphs;

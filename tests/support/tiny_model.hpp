@@ -1,5 +1,5 @@
-// What tests of models share: the built-in plugins, small experiments written without TOML, small batches,
-// and copies of parameters and gradients on the host.
+// Shared by tests of models: the built-in plugins, small experiments written without TOML, small batches, and
+// copies of parameters and gradients on the host.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ inline std::vector<std::filesystem::path> plugin_folders() {
   return {std::filesystem::path(ENCORE_BUILD_DIR) / "lib/encore/plugins"};
 }
 
-/// A registry of its own with every built-in plugin.
+/// Returns a new registry with every built-in plugin.
 inline Registry load_builtin_plugins() {
   Registry registry;
   registry.load_all(Catalogue::load(plugin_folders()));
@@ -92,7 +92,7 @@ inline ModelSize size_with(std::int64_t vocabulary) {
   return size;
 }
 
-/// Small numbers from a formula, the same in every language: a linear congruential generator.
+/// Small numbers from a formula that is the same in every language: a linear congruential generator.
 class Numbers {
  public:
   explicit Numbers(std::uint64_t seed) : state_(seed * 2654435761U + 12345U) { next(); }
@@ -101,7 +101,7 @@ class Numbers {
   std::int32_t below(std::int32_t bound) {
     return static_cast<std::int32_t>((next() >> 8) % static_cast<std::uint64_t>(bound));
   }
-  /// In [-1, 1).
+  /// A number in [-1, 1).
   double symmetric() { return static_cast<double>(next()) / 1073741824.0 - 1.0; }
 
  private:
@@ -147,7 +147,7 @@ inline void add_labelled(PackedBatch& batch) {
   batch.known.push_back(true);
 }
 
-/// The sequences of one range of make_batch's as a batch of their own.
+/// Returns the sequences of one range of make_batch's batch as a batch of their own.
 inline PackedBatch part_of(const PackedBatch& batch, const SequenceRange& range) {
   const auto first = static_cast<std::size_t>(range.first), last = static_cast<std::size_t>(range.last);
   const std::int32_t begin = batch.offsets[first], end = batch.offsets[last];
@@ -173,7 +173,7 @@ inline PackedBatch tiny_batch(std::uint64_t seed = 1) {
   return make_batch({5, 1, 9, 3}, 11, 5, seed);
 }
 
-/// A tensor of floating-point numbers as doubles on the host.
+/// Returns a tensor of floating-point numbers as doubles on the host.
 inline std::vector<double> to_host(const Device& device, Tensor tensor) {
   return doubles_of(device, tensor);
 }

@@ -14,7 +14,7 @@
 
 namespace encore::testing {
 
-/// Sentences in which the word before decides what a name is.
+/// Returns sentences in which the word before decides the label of a name.
 inline void write_corpus(const std::filesystem::path& file, int first, int count) {
   const char* names[] = {"Jordan", "Paris", "Florence", "Austin", "Sydney"};
   std::ofstream out(file);
@@ -26,15 +26,15 @@ inline void write_corpus(const std::filesystem::path& file, int first, int count
   }
 }
 
-/// train.conll, dev.conll and test.conll in the folder.
+/// Writes train.conll, dev.conll and test.conll into the folder.
 inline void write_corpora(const std::filesystem::path& folder) {
   write_corpus(folder / "train.conll", 0, 60);
   write_corpus(folder / "dev.conll", 60, 20);
   write_corpus(folder / "test.conll", 80, 20);
 }
 
-/// The first point of an experiment written in TOML; its files lie in `folder`. Plugins: those that ship and
-/// those of `more`.
+/// Returns the first point of an experiment written in TOML; its files are in `folder`. Plugins: the shipped
+/// ones and those of `more`.
 inline Specification specification_of(const std::string& toml, const std::filesystem::path& folder,
                                       const std::vector<std::string>& more = {},
                                       const std::vector<std::string>& overrides = {}) {

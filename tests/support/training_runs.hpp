@@ -1,4 +1,4 @@
-// Runs of small experiments within the test's process: what they tell is kept, and they can be asked to stop.
+// Runs small experiments within the test's process, keeps their events, and can ask them to stop.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +15,7 @@
 
 namespace encore::testing {
 
-/// Keeps everything a run tells.
+/// Keeps every event of a run.
 class Recorder final : public Observer {
  public:
   void measures(std::span<const Measure>) override {}
@@ -55,7 +55,7 @@ class Recorder final : public Observer {
   }
 
   std::vector<std::string> logs, files, notes;
-  std::size_t safe_steps = 0;  ///< so many were safe when the last checkpoint was about to get its name
+  std::size_t safe_steps = 0;  ///< reported steps when the last checkpoint was about to get its name
   bool disk_full = false;
   std::vector<Resumption> resumptions;
   std::vector<StepReport> steps;
@@ -81,8 +81,8 @@ class ScriptedControl final : public Control {
   int left_;
 };
 
-/// One attempt in this run folder. packs_ahead: as on a GPU; null: as the device likes it. between_steps: as
-/// in TrainerParts, with the run's device.
+/// One attempt in this run folder. packs_ahead: as on a GPU; null: the device decides. between_steps: as in
+/// TrainerParts, with the run's device.
 inline Recorder run_attempt(const std::filesystem::path& folder, const Specification& specification,
                             ScriptedControl control = ScriptedControl(),
                             const TokenCache& cache = TokenCache{std::filesystem::path()},

@@ -6,7 +6,7 @@
 
 namespace encore::testing {
 
-/// What differs from test to test: lines of its tables.
+/// The settings that differ between tests: lines of the tables.
 struct TranslatingParts {
   std::string task = "";
   std::string max_length = "12";

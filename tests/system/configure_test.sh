@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tests what configuring decides. cmake/kokkos.cmake takes a site's Kokkos that is fit, our own where none is named, and refuses everything
-# else; with packages that only say what they are, and a stand-in for get_kokkos.sh. The fingerprint says what -march=native means.
+# Tests the decisions of configuring. cmake/kokkos.cmake takes a suitable Kokkos of the site, our own if none is named, and rejects all
+# else. The packages are stubs, as is get_kokkos.sh. The fingerprint records what -march=native means.
 set -uo pipefail
 tree=$1
 . "$tree/tests/system/shell_checks.sh"
@@ -62,7 +62,7 @@ configure
 check "without a site's Kokkos our own is taken" says "took $choice/build/lib/encore/kokkos/lib/cmake/Kokkos"
 check "its libraries are copied beside the others" test -f "$choice/build/lib/libkokkoscore.so.4.7.0"
 keep=1 configure
-check "and so it is the next time" says "took $choice/build/lib/encore/kokkos/lib/cmake/Kokkos"
+check "and again the next time" says "took $choice/build/lib/encore/kokkos/lib/cmake/Kokkos"
 keep=1 configure "-DKokkos_DIR=$work/fit/lib/cmake/Kokkos"
 check "a site's Kokkos that is named later is taken" says "took $work/fit/lib/cmake/Kokkos"
 for name in Kokkos_ROOT CMAKE_PREFIX_PATH; do
@@ -73,9 +73,9 @@ for name in Kokkos_ROOT CMAKE_PREFIX_PATH; do
   refuses "5.0 in $name" "has version 5.0.0" "-D$name=$work/new"
   refuses "a static one in $name" "is static, and plugins need one shared copy" "-D$name=$work/static"
   refuses "one without the backend in $name" "was built for SERIAL, without OPENMP" "-D$name=$work/serial"
-  refuses "a folder that is not there in $name" "$work/gone is no folder" "-D$name=$work/gone"
+  refuses "a missing folder in $name" "$work/gone is no folder" "-D$name=$work/gone"
 done
-refuses "Kokkos_ROOT without a Kokkos" "There is no Kokkos (no KokkosConfig.cmake) in $work/empty" "-DKokkos_ROOT=$work/empty"
+refuses "a Kokkos_ROOT without a Kokkos" "There is no Kokkos (no KokkosConfig.cmake) in $work/empty" "-DKokkos_ROOT=$work/empty"
 refuses "Kokkos_DIR of an old one" "has version 4.5.1" "-DKokkos_DIR=$work/old/lib/cmake/Kokkos"
 configure
 keep=1 refuses "an old one that is named after our own was taken" "has version 4.5.1" "-DKokkos_ROOT=$work/old"
@@ -85,7 +85,7 @@ check "CMAKE_PREFIX_PATH is for other packages too" says "took $choice/build/lib
 export CMAKE_PREFIX_PATH=$work/empty:$work/old
 refuses "4.5.1 in the environment's CMAKE_PREFIX_PATH" "has version 4.5.1"
 export CMAKE_PREFIX_PATH=$work/gone:$work/fit
-refuses "a folder that is not there in the environment's CMAKE_PREFIX_PATH" "$work/gone is no folder"
+refuses "a missing folder in the environment's CMAKE_PREFIX_PATH" "$work/gone is no folder"
 unset CMAKE_PREFIX_PATH
 export Kokkos_ROOT=$work/old
 refuses "4.5.1 in the environment's Kokkos_ROOT" "has version 4.5.1"
@@ -114,7 +114,7 @@ if [ "$(uname -m)" = x86_64 ]; then
   without=$(processor_of -march=icelake-server -mno-avx512vnni) skylake=$(processor_of -march=skylake)
   matches() { [[ $1 =~ ^$2-[0-9a-f]{8}$ ]]; }
   check "a processor has its name and eight digits" matches "$icelake" icelake-server
-  check "the same ones every time" test "$icelake" = "$again"
+  check "and the same digits every time" test "$icelake" = "$again"
   check "another processor has another name" matches "$skylake" skylake
   check "one of the same name with fewer instructions keeps the name" matches "$without" icelake-server
   check "and has other digits" test "$icelake" != "$without"

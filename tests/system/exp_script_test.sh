@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests ./exp and cmake/get_kokkos.sh from outside, on a copy in a temporary folder, with stand-ins for cmake, apt-get and id on a PATH
+# Tests ./exp and cmake/get_kokkos.sh as programs, on a copy in a temporary folder, with stand-ins for cmake, apt-get and id on a PATH
 # of their own: nothing is installed, built or downloaded.
 set -uo pipefail
 tree=$1
@@ -13,7 +13,7 @@ mkdir -p "$copy"/{framework,plugins,cmake}
 cp "$tree/exp" "$copy/exp"
 touch "$copy/CMakeLists.txt" "$copy/CMakePresets.json" "$copy/framework/a.cpp"
 
-# A PATH with the plain tools only; what the tests are about is added as stand-ins that write down how they were called.
+# A PATH with the plain tools only; the others are stand-ins that log their command line.
 bin=$work/bin
 mkdir "$bin"
 for tool in bash cat chmod cp cut dirname find flock grep head mkdir mv nproc printf readlink rm sed sort stat touch tr uname env; do
@@ -44,7 +44,7 @@ else
   printf "exp-report exp-report bin/exp-report 130\nconll conll_manifest lib/conll.json 6\n" >$build/components.txt
   printf "Kokkos_DIR:PATH=%s\nENCORE_MPI_STATE:INTERNAL=%s\n" $kokkos "$(cat '"$work"'/mpi)" >$build/CMakeCache.txt
 fi'
-echo no >"$work/mpi"   # what CMake finds of MPI
+echo no >"$work/mpi"   # whether CMake finds MPI
 # exp: report is done by exp-report, which ./exp is asked for; other verbs print how exp was called.
 cat >"$work/program" <<'END'
 #!/usr/bin/env bash
@@ -75,22 +75,22 @@ call run a.toml
 check "missing headers stop the call" returned 2
 check "the package of a missing header is named" says libsqlite3-dev
 check "optional packages are named along with required ones" says libdnnl-dev
-check "what is there is not named" silent_about ninja-build
+check "installed packages are not named" silent_about ninja-build
 
 # --- root without a terminal: installs without asking, builds, runs ----------------------------------------------------------------
 stand_in id 'echo 0'
 call run a.toml 'b c'
-check "root installs without a terminal and goes on" returned 0
+check "root installs without a terminal and continues" returned 0
 check "the installation takes no recommended packages" logged '^apt-get install -q -y --no-install-recommends.*libtomlplusplus-dev'
 check "the first build builds no tests" logged '^cmake --preset openmp -DENCORE_TESTS=OFF'
-check "only what every command needs is built" logged '^cmake --build .*--target exp encore-worker$'
-check "the program gets the arguments as they were" says "program run a.toml b c"
+check "only the programs that every command needs are built" logged '^cmake --build .*--target exp encore-worker$'
+check "the program gets the arguments unchanged" says "program run a.toml b c"
 
 # --- nothing changed: nothing is asked, configured or built -----------------------------------------------------------------------
 call ls
 check "a second call runs the program" says "program ls"
 check "a second call neither configures nor builds" not_logged '^cmake'
-check "a second call says nothing of its own" silent_about "exp: "
+check "a second call prints nothing of its own" silent_about "exp: "
 
 # --- components ---------------------------------------------------------------------------------------------------------------------
 call report 'a b'
@@ -106,7 +106,7 @@ check "the next call builds nothing" not_logged '^cmake'
 sleep 0.05
 touch "$copy/framework/a.cpp"
 call ls
-check "components that are there are rebuilt with the rest" logged '^cmake --build .*--target exp encore-worker exp-report$'
+check "existing components are rebuilt with the rest" logged '^cmake --build .*--target exp encore-worker exp-report$'
 call build conll
 check "build NAME builds a component" logged '^cmake --build .*--target conll_manifest$'
 call build conll
@@ -170,30 +170,30 @@ call_as_other() {
   status=$?
 }
 call_as_other ls
-check "who may not write the build uses it" says "program ls"
+check "a user without write permission uses the build" says "program ls"
 check "and builds nothing" not_logged '^cmake'
 call_as_other report
-check "who may not write the build cannot add a component" returned 2
-check "and hears who can" says "exp: build/openmp lacks exp-report, and you may not write $copy/build/openmp"
+check "a user without write permission cannot add a component" returned 2
+check "and the message names the folder" says "exp: build/openmp lacks exp-report, and you may not write $copy/build/openmp"
 sleep 0.05
 touch "$copy/framework"
 call_as_other ls
-check "who may not write an old build gets exit 2" returned 2
-check "with the file that is newer" says "exp: build/openmp is out of date (framework is newer), and you may not write $copy/build/openmp, which belongs to"
-check "and what to do" says "  $copy/exp build"
-check "in the script's own words" silent_about "ermission"
+check "a user without write permission gets exit 2 for an old build" returned 2
+check "and the message names the newer file" says "exp: build/openmp is out of date (framework is newer), and you may not write $copy/build/openmp, which belongs to"
+check "and the command to run" says "  $copy/exp build"
+check "without an error message of a tool" silent_about "ermission"
 check "nothing is configured or installed" not_logged '^cmake\|^apt-get'
 mkdir "$work/fresh" && cp "$copy/exp" "$work/fresh/exp" && chmod 555 "$work/fresh"
 copy=$work/fresh call_as_other ls
-check "who may not write a tree without a build gets exit 2" returned 2
-check "and hears that nothing is built" says "exp: build/openmp is not built, and you may not write $work/fresh"
+check "a user without write permission gets exit 2 for a tree without a build" returned 2
+check "and the message says that nothing is built" says "exp: build/openmp is not built, and you may not write $work/fresh"
 chmod -R u+w "$work/fresh" "$copy/build"
 if [ "${#other[@]}" != 0 ]; then   # a folder that several users may write, and a lock that one of them has made
   chmod -R a+w "$copy/build"
   chmod 644 "$copy/build/openmp/.exp-lock"
   rm -r "$copy/build/openmp/bin"
   call_as_other ls
-  check "another user's lock is no obstacle" says "program ls"
+  check "another user's lock does not matter" says "program ls"
   check "the build is made" logged '^cmake --build'
   chmod -R go-w "$copy/build"
 fi
@@ -202,23 +202,23 @@ fi
 stand_in id 'echo 0'
 call build
 call build
-check "a build without MPI says so, and the command that mends it" says "is up to date, without MPI (with it: ./exp build --mpi)"
+check "a build without MPI says so and names the command for MPI" says "is up to date, without MPI (with it: ./exp build --mpi)"
 stand_in mpicxx ''
 call build
-check "an MPI that has been installed since is built with" logged '^cmake --build'
+check "an MPI installed later is used by the next build" logged '^cmake --build'
 call build
 check "one that CMake cannot use is tried once" not_logged '^cmake'
 rm "$bin/mpicxx"
 stand_in apt-get 'if [ "$1" = install ]; then printf "#!/bin/sh\n" >'"$bin"'/mpicxx; cp '"$bin"'/mpicxx '"$bin"'/mpirun; chmod +x '"$bin"'/mpi*; fi'
 call build --mpi
 check "--mpi installs an MPI" logged '^apt-get install .*libopenmpi-dev openmpi-bin'
-check "has CMake look for it, wherever it was switched off" logged '^cmake --preset openmp.*-DENCORE_MPI=ON'
-check "and fails where CMake finds none" returned 2
-check "with the file that says more" says "build/openmp/configure.log"
+check "CMake searches it, even if it was switched off" logged '^cmake --preset openmp.*-DENCORE_MPI=ON'
+check "and the call fails if CMake finds none" returned 2
+check "with the name of the log file" says "build/openmp/configure.log"
 echo yes >"$work/mpi"
 call build --mpi --backend openmp
-check "--mpi builds" returned 0
-check "what CMake has found" logged '^cmake --build'
+check "--mpi succeeds with an MPI" returned 0
+check "and builds with it" logged '^cmake --build'
 call build --mpi
 check "a build with MPI is up to date" says "build/openmp is up to date, with MPI"
 check "and not built again" not_logged '^cmake'
@@ -227,7 +227,7 @@ sleep 0.05
 touch "$copy/framework/a.cpp"
 call build
 call build
-check "where MPI was switched off, it stays off" not_logged '^cmake'
+check "MPI stays off if it was switched off" not_logged '^cmake'
 call build --mip
 check "an unknown argument of build is refused" returned 2
 check "and named" says 'unknown argument of build: "--mip"'

@@ -107,7 +107,7 @@ std::vector<Finding> findings_of(const std::string& file, const std::string& con
   return findings;
 }
 
-/// Files that were changed last come first, so that a failure begins with the file that somebody works on.
+/// Files that were changed last come first, so that a failure begins with the file that was edited last.
 Findings findings_of_tree() {
   Findings all;
   std::vector<std::string> names = files_of_tree();
@@ -165,7 +165,7 @@ std::map<std::string, std::string> pages_of_tree() {
   return pages;
 }
 
-/// Kinds and lines of what a made-up file breaks: "tell 2".
+/// Returns kinds and lines of the findings in a made-up file: "tell 2".
 std::vector<std::string> found_in(const std::string& file, const std::string& content) {
   std::vector<std::string> found;
   for (const Finding& finding : findings_of(file, content))

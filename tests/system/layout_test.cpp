@@ -1,5 +1,5 @@
-// Data flows through the folders in one direction, and a file may only include what lies before it. Two
-// halves (control and worker) meet in the shared folders and nowhere else. Read next:
+// Data flows through the folders in one direction, and a file may only include headers of folders before its
+// own. Two halves (control and worker) meet only in the shared folders. Read next:
 // docs/internals/architecture.md.
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-// In the order in which data flows: a folder sees itself and those before it in its own half, and every
+// In the order of the data flow: a folder may include itself and those before it in its own half, and every
 // shared one.
 const Names shared_folders = {"base", "world", "config", "data", "record", "pretrained", "archive"};
 const Names control_folders = {"plan",   "store",  "monitor", "runner", "analysis", "document",
@@ -34,7 +34,7 @@ const Names worker_folders = {"plugin_host", "memory", "kernels",     "onnx_grap
                               "model",       "tasks",  "distributed", "infer",      "library",
                               "onnx",        "train",  "bench",       "worker"};
 
-// Headers of the SDK that anybody may include; all others need Kokkos and belong to the worker half and the
+// Headers of the SDK that any file may include; all others need Kokkos and belong to the worker half and the
 // plugins.
 const std::set<std::string> declaring_tier = {"error",
                                               "tensor",
@@ -61,7 +61,7 @@ const std::set<std::string> declaring_tier = {"error",
                                               "lines",
                                               "token_cuts"};
 
-// Libraries that only one folder talks to, so that each of them could be replaced in one place.
+// Libraries that only one folder uses, so that each of them can be replaced in one place.
 const std::map<std::string, std::set<std::string>> owners = {
     {"sqlite3.h", {"store", "app"}}, {"toml++/", {"config"}},
     {"sentencepiece", {}},  // a tokenizer that is a plugin
@@ -127,7 +127,7 @@ std::set<std::string> visible_from(const std::string& folder) {
   return visible;
 }
 
-// What is wrong with an include in a folder of the framework, or nothing.
+// Returns what is wrong with an include in a folder of the framework, or an empty string.
 std::optional<std::string> broken_rule(const std::string& folder, const std::string& target) {
   const bool host_only = contains(shared_folders, folder) || contains(control_folders, folder);
   const auto part = first_part(target);
@@ -150,8 +150,8 @@ std::string place(const Include& include) {
   return include.file.string() + ":" + std::to_string(include.line) + ": \"" + include.target + "\" ";
 }
 
-/// C++ without comments, each literal as "" and each character as 0, so that brackets and names can be
-/// counted.
+/// Returns C++ without comments, with each literal as "" and each character as 0, so that brackets and names
+/// can be counted.
 std::string without_literals(const std::string& text) {
   std::string plain;
   for (std::size_t at = 0; at < text.size();) {
@@ -175,7 +175,7 @@ std::string without_literals(const std::string& text) {
   return plain;
 }
 
-/// What joins literals to SQL in the calls of a file: "execute: + table +".
+/// Returns what joins literals to SQL in the calls of a file: "execute: + table +".
 std::set<std::string> pieces_of_sql(const std::string& text) {
   static const std::regex call("\\b(execute|cached|integer|text|Statement)(\\s+\\w+)?\\(");
   std::set<std::string> pieces;
@@ -194,7 +194,7 @@ std::set<std::string> pieces_of_sql(const std::string& text) {
 
 /// A name or value that came out of a database, a spool or a file must not become a part of a statement:
 /// values are bound, names come from schema.sql. Each part below was looked at: a constant, a number, or a
-/// condition that this program wrote. Whoever adds one looks at it too.
+/// condition that this program wrote. Review each one that you add.
 TEST(Sql, NoStatementIsMadeOfData) {
   const std::map<std::string, std::set<std::string>> known = {
       {"bundle/pack_bundle.cpp", {"cached:+std::string(table)+"}},
@@ -240,7 +240,7 @@ TEST(Sql, NoStatementIsMadeOfData) {
       for (const std::string& piece : pieces_of_sql(text))
         EXPECT_TRUE(listed != known.end() && listed->second.contains(piece))
             << name << ": \"" << piece
-            << "\" becomes a part of SQL; bind it, or list it here where it is no data";
+            << "\" becomes a part of SQL; bind it, or list it here if it is not data";
     }
   EXPECT_GT(files, 50U);
   EXPECT_EQ(pieces_of_sql(without_literals("rows.execute(\"SELECT \\\"\" + name + \"\\\" FROM run\");")),
@@ -249,7 +249,7 @@ TEST(Sql, NoStatementIsMadeOfData) {
 
 }  // namespace
 
-TEST(Layout, FoldersIncludeOnlyWhatLiesBeforeThem) {
+TEST(Layout, FoldersIncludeOnlyFoldersBelowThem) {
   int seen = 0;
   for (const auto* half : {&shared_folders, &control_folders, &worker_folders}) {
     for (const auto& folder : *half) {
@@ -287,7 +287,7 @@ TEST(Layout, JsonIsParsedWhereItsDepthIsLimited) {
     EXPECT_TRUE(files_with("require_shallow_json").contains(file)) << file;
 }
 
-/// What the first group of the pattern finds in a file of the framework.
+/// Returns what the first group of the pattern finds in a file of the framework.
 std::set<std::string> words_in(const std::string& file, const std::string& pattern) {
   std::ifstream stream(root() / "framework" / file);
   const std::string text{std::istreambuf_iterator<char>(stream), {}};
@@ -298,17 +298,17 @@ std::set<std::string> words_in(const std::string& file, const std::string& patte
   return words;
 }
 
-// Everybody else reads and writes the structs of record/events.hpp. Fields of one word ("step", "name") have
-// other meanings in other files and are not looked for.
+// All other files read and write the structs of record/events.hpp. Fields of one word ("step", "name") have
+// other meanings in other files and are not searched.
 TEST(Layout, TypesAndFieldsOfEventsAreSpelledInOnePlace) {
   std::set<std::string> words =
       words_in("record/event_fields.hpp", R"re(field(?:\.optional)?\("(\w+_\w+)")re");
   EXPECT_TRUE(words.contains("total_steps") && words.contains("peak_bytes"));
   words.merge(words_in("record/events.hpp", R"re( type = "(\w+)")re"));
   EXPECT_TRUE(words.contains("progress") && words.contains("bench_round"));
-  // Where the same word means something else: a member of a verb's answer, a table, a column of one
-  // (run.result is JSON), a member of the metadata of a checkpoint or of the token cache, a metric, an
-  // option, an outcome of a trial.
+  // The same word with another meaning: a member of a verb's answer, a table, a column of one (run.result is
+  // JSON), a member of the metadata of a checkpoint or of the token cache, a metric, an option, an outcome of
+  // a trial.
   const std::map<std::string, std::set<std::string>> elsewhere = {
       {"best_step",
        {"app/database.cpp", "app/dump.cpp", "cli/run_summary.cpp", "cli/show_scores.cpp",
@@ -350,7 +350,7 @@ TEST(Layout, TypesAndFieldsOfEventsAreSpelledInOnePlace) {
   }
 }
 
-/// Those of the folders that contain one of the strings.
+/// Returns the folders whose files contain one of the strings.
 std::set<std::string> files_of(const std::set<std::string>& folders, const std::vector<std::string>& texts) {
   std::set<std::string> found;
   for (const std::string& text : texts)
@@ -359,7 +359,7 @@ std::set<std::string> files_of(const std::set<std::string>& folders, const std::
   return found;
 }
 
-// app/ decides and cli/ talks: verbs write to the Console that they are given, and one file binds the command
+// app/ decides and cli/ prints: verbs write to the Console that they get, and one file binds the command
 // line.
 TEST(Layout, VerbsKnowNeitherTheStandardStreamsNorTheCommandLine) {
   const std::set<std::string> exp = {"app",    "bundle", "report",  "analysis", "document",
@@ -375,7 +375,8 @@ TEST(Layout, VerbsKnowNeitherTheStandardStreamsNorTheCommandLine) {
 }
 
 TEST(Layout, FilesOfUsersAreOpenedByInputFile) {
-  // Of the system (/proc, /sys), of the installation, and what this very program writes into run folders.
+  // Files of the system (/proc, /sys), of the installation, and those that this program writes into run
+  // folders.
   const std::set<std::string> own = {"app/logs.cpp",
                                      "app/plugin_project.cpp",
                                      "cli/run_summary.cpp",
@@ -433,8 +434,8 @@ TEST(Layout, PluginsIncludeOnlyTheSdkAndTheirOwnFiles) {
   }
 }
 
-// docs/reference/plugin_abi.md: objects of a plugin may live until the process ends, and Kokkos exists once
-// in it.
+// docs/reference/plugin_abi.md: objects of a plugin may live until the process ends, in which Kokkos exists
+// once.
 TEST(Layout, NothingUnloadsAPluginOrGivesItAScopeOfItsOwn) {
   int seen = 0;
   for (const auto& entry : fs::recursive_directory_iterator(root() / "framework")) {
@@ -448,7 +449,7 @@ TEST(Layout, NothingUnloadsAPluginOrGivesItAScopeOfItsOwn) {
   EXPECT_GT(seen, 100) << "the test looked at the wrong folder";
 }
 
-// SECURITY.md: nothing but exp serve talks to a network. (Boost.Asio has its owner above.)
+// SECURITY.md: only exp serve uses a network. (Boost.Asio has its owner above.)
 TEST(Layout, NothingButServeOpensASocket) {
   for (const char* folder : {"framework", "plugins"})
     for (const auto& include : includes_below(folder))
@@ -458,7 +459,7 @@ TEST(Layout, NothingButServeOpensASocket) {
           << place(include);
 }
 
-/// Every `Suite.name` in code marks of a page, and what tests there are.
+/// Returns every `Suite.name` in code marks of a page, and all existing tests.
 Names tests_named_in(const std::string& page) {
   Names names;
   static const std::regex name("`([A-Z]\\w*\\.[A-Za-z]\\w*)`");
@@ -493,7 +494,7 @@ std::set<std::string> tests_below(const std::string& folder) {
   return tests;
 }
 
-// A test that no program is built from passes whatever it says.
+// A test that no program contains always passes.
 TEST(Layout, EveryTestIsPartOfAProgram) {
   for (const auto& entry : fs::recursive_directory_iterator(root() / "tests")) {
     if (!entry.path().string().ends_with("_test.cpp")) continue;
@@ -502,16 +503,16 @@ TEST(Layout, EveryTestIsPartOfAProgram) {
          folder = folder.parent_path())
       is_named =
           text_of(folder / "CMakeLists.txt").find(entry.path().filename().string()) != std::string::npos;
-    EXPECT_TRUE(is_named) << entry.path() << " stands in no CMakeLists.txt";
+    EXPECT_TRUE(is_named) << entry.path() << " is missing in CMakeLists.txt";
   }
 }
 
-// A statement about safety is worth what its test is.
+// A statement about safety needs an existing test.
 TEST(Layout, TheTestsThatSecurityNamesExist) {
   const std::set<std::string> tests = tests_below("tests");
   const Names named = tests_named_in(text_of(root() / "SECURITY.md"));
   EXPECT_GT(named.size(), 20u) << "the page names its tests as `Suite.name`";
-  for (const std::string& name : named) EXPECT_TRUE(tests.contains(name)) << name << " is no test";
+  for (const std::string& name : named) EXPECT_TRUE(tests.contains(name)) << name << " does not exist";
   for (const std::string& suite : bounds_named_in(text_of(root() / "SECURITY.md"))) {
     const auto first = tests.lower_bound(suite + ".");
     EXPECT_TRUE(first != tests.end() && first->starts_with(suite + ".")) << suite << " has no test";
@@ -519,7 +520,7 @@ TEST(Layout, TheTestsThatSecurityNamesExist) {
   EXPECT_FALSE(tests.contains("Layout.SomethingElse")) << "the list can miss something";
 }
 
-// Each row of these tables is a promise, and its last cell names the tests that hold it.
+// Each row of these tables is a promise, and its last cell names the tests that check it.
 TEST(Layout, EachPromiseAboutTheNetworkNamesATest) {
   const std::string page = text_of(root() / "SECURITY.md");
   const std::size_t begin = page.find("\n## Requests over the network");
@@ -535,8 +536,8 @@ TEST(Layout, EachPromiseAboutTheNetworkNamesATest) {
   EXPECT_GT(promises, 8u);
 }
 
-// The rules themselves, on includes that must be refused and on some that must not.
-TEST(Layout, RulesRefuseWhatTheyShould) {
+// Tests the rules themselves, on includes that must be rejected and on some that must be accepted.
+TEST(Layout, RulesFindViolations) {
   EXPECT_TRUE(broken_rule("plan", "store/database.hpp"));
   EXPECT_TRUE(broken_rule("store", "train/trainer.hpp"));
   EXPECT_TRUE(broken_rule("train", "store/database.hpp"));

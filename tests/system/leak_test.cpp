@@ -1,6 +1,6 @@
 // The control program knows no task: nothing in its code names a task, a reader or a measure of a plugin.
-// What is known of them comes as data, from manifests and with the runs. Exempt are comments, commands quoted
-// in help texts, and the one file that reads data of older versions.
+// What it knows of them comes as data, from manifests and with the runs. Exempt are comments, commands quoted
+// in help output, and the one file that reads data of older versions.
 
 #include <gtest/gtest.h>
 
@@ -26,9 +26,9 @@ using Json = nlohmann::json;
 const std::vector<std::string> blind_folders = {"plan",   "store", "monitor", "runner", "document",
                                                 "report", "cli",   "record",  "config", "pretrained"};
 
-/// "precision" names a format of numbers too (train.precision, exp bench --precision), "jsonl" that of files
-/// of predictions and of answers (exp predict --format jsonl), "parallel" a kind of chart, "summarize" a
-/// function over samples, "tag" what people label runs with (exp tag).
+/// "precision" is also a format of numbers (train.precision, exp bench --precision), "jsonl" a format of
+/// predictions and of answers (exp predict --format jsonl), "parallel" a kind of chart, "summarize" a
+/// function over samples, "tag" a label of runs (exp tag).
 const std::set<std::string> words_of_the_host = {"embed",     "jsonl",     "parallel",
                                                  "precision", "summarize", "tag"};
 
@@ -85,7 +85,7 @@ std::string code_of(const std::string& text) {
   return code;
 }
 
-/// "file:line: name" for each name that stands in the code as a word.
+/// Returns "file:line: name" for each name that occurs in the code as a word.
 std::vector<std::string> leaks_in(const std::string& file, const std::string& text,
                                   const std::set<std::string>& names) {
   std::vector<std::string> leaks;

@@ -1,5 +1,5 @@
-// What the built programs and plugins link. The control program must start on a machine without a GPU driver,
-// so it may know nothing of Kokkos; a plugin must share the one Kokkos of its process. Read next:
+// The libraries that the built programs and plugins link. The control program must start on a machine without
+// a GPU driver, so it must not link Kokkos; a plugin must share the one Kokkos of its process. Read next:
 // cmake/targets.cmake.
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ std::string output_of(const std::string& command) {
   return text;
 }
 
-// What the file itself names, and (ldd) what it drags in.
+// The libraries that the file itself names, and (ldd) those that they load.
 std::string directly_linked(const fs::path& file) {
   return output_of("objdump -p '" + file.string() + "' | grep NEEDED");
 }
@@ -94,7 +94,7 @@ TEST(Linking, PluginsKeepNoKokkosOfTheirOwnAndNoUniqueSymbols) {
   for (const auto& plugin : plugins()) {
     const auto symbols = dynamic_symbols(plugin);
     EXPECT_EQ(symbols.find(" u "), std::string::npos)
-        << plugin << " has unique symbols, it could never be told apart";
+        << plugin << " has unique symbols, two copies of it would share them";
     // Kokkos::initialize is defined in libkokkoscore.so; a " T " here would be a second Kokkos.
     EXPECT_EQ(symbols.find(" T _ZN6Kokkos10initialize"), std::string::npos) << plugin << " contains Kokkos";
     EXPECT_EQ(directly_linked(plugin).find("sqlite3"), std::string::npos) << plugin;

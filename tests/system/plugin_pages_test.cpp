@@ -1,5 +1,5 @@
-// docs/reference/plugins/ says what the manifests of this build say. ENCORE_WRITE_DOCUMENTS=1 writes the
-// pages again.
+// The pages in docs/reference/plugins/ equal those made of the manifests of this build.
+// ENCORE_WRITE_DOCUMENTS=1 writes them again.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -27,7 +27,7 @@ std::vector<Manifest> built_in() {
   return Catalogue::load({ENCORE_BUILD_DIR "/lib/encore/plugins"}).manifests();
 }
 
-/// Every page by its file name.
+/// Returns every page by its file name.
 std::map<std::string, std::string> pages() {
   const std::vector<Manifest> manifests = built_in();
   std::map<std::string, std::string> all = {{"README.md", markdown_plugin_index(manifests)}};
@@ -51,7 +51,7 @@ void write(const std::map<std::string, std::string>& current) {
   for (const auto& [name, text] : current) std::ofstream(folder / name, std::ios::binary) << text;
 }
 
-TEST(PluginPages, SayWhatTheManifestsSay) {
+TEST(PluginPages, EqualTheManifests) {
   if (!has_all()) GTEST_SKIP() << left_out;
   const std::map<std::string, std::string> current = pages();
   ASSERT_GT(current.size(), 10u) << "the plugins are not built";

@@ -62,7 +62,7 @@ class Collector {
   bool ends_with_literal_ = false;
 };
 
-/// Resolves the escapes that matter to prose. A break in a literal ends a word but is no line of the file.
+/// Resolves the escapes that matter to prose. A break in a literal ends a word but not a line of the file.
 std::string unescaped(std::string_view literal) {
   std::string text;
   for (std::size_t at = 0; at < literal.size(); ++at) {

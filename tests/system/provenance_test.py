@@ -3,7 +3,7 @@
 
     tests/system/provenance_test.py build/openmp [KEEP]
 
-Small trees stand for Encore's source: what matters of it is what git and cmake/source_record.cmake say. The programs
+Small trees stand for Encore's source: only what git and cmake/source_record.cmake report of it matters. The programs
 are those of the build, copied into a folder for each situation with the record of its tree, so that a real worker reads
 it and a real database, report, bundle and `exp verify --build` show it. Another installation is that of the build itself.
 """
@@ -84,7 +84,7 @@ def commit_all(folder):
 
 
 def make_tree(folder):
-    """What has the look of Encore's source to git, to the script and to verify --build."""
+    """Makes a tree that looks like Encore's source to git, to the script and to verify --build."""
     (folder / "framework/bundle").mkdir(parents=True)
     (folder / "framework/bundle/CMakeLists.txt").write_text("\n")
     (folder / "framework/bundle/mark.txt").write_text("as committed\n")
@@ -212,7 +212,7 @@ def situations(folder):
     assert "+int untracked;" in three.exp("bundle", "show", "tiny.tar.zst", "--diff")
     assert git(dirty, "status", "--porcelain").count("?? ") == 2, "the user's index is not touched"
 
-    # Unpacked inside a repository of somebody, whose commit says nothing of it.
+    # Unpacked inside another repository, whose commit does not describe it.
     archive = own / "encore-1.0"
     shutil.copytree(tree, archive, ignore=shutil.ignore_patterns(".git"))
     four = Situation(folder / "4", archive, own)
@@ -263,7 +263,7 @@ def build_itself(folder):
     text = record.read_text()
     assert str(ROOT) not in text and str(BUILD) not in text, "an absolute path is in the record"
     assert json.loads(text)["commit"] == build["source"]["commit"]
-    # Nothing to do makes nothing anew.
+    # A build with nothing to do writes no file again.
     state = folder / "state"
     take_state(ROOT, state)
     before = [(folder / f"state.{ending}").stat().st_mtime_ns for ending in ("json", "diff")]

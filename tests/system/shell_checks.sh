@@ -1,4 +1,4 @@
-# What the shell tests share: a temporary folder $work, and checks of $work/output and $status, which a test's own calls leave. Sourced.
+# Shared by the shell tests, which source it: a temporary folder $work, and checks of $work/output and $status, which a call leaves.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failures=0

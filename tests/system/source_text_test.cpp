@@ -1,4 +1,4 @@
-// Rules about names in the source: a type has its name alone, and a comment names no file that is gone.
+// Rules about names in the source: each type has a unique name, and comments name only existing files.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ std::vector<fs::path> sources_below(const std::string& folder) {
   return files;
 }
 
-/// Types with one name that several files define, with these files. Two such types in one program break the
+/// Returns types whose name several files define, with these files. Two such types in one program break the
 /// rule of one definition, which the linker does not report.
 std::map<std::string, std::set<std::string>> doubled(const std::map<std::string, std::string>& sources) {
   std::map<std::string, std::set<std::string>> places;
@@ -49,7 +49,7 @@ std::map<std::string, std::set<std::string>> doubled(const std::map<std::string,
   return places;
 }
 
-/// The files of the tree, by the paths relative to it that lead to each: "encode.hpp", "data/encode.hpp" ...
+/// Maps the paths that may name each file of the tree: "encode.hpp", "data/encode.hpp" ...
 struct Tree {
   std::set<std::string> ends;                            ///< of all paths, from each folder on
   std::map<std::string, std::set<std::string>> folders;  ///< of each file name
@@ -87,9 +87,9 @@ bool leads_somewhere(const Tree& tree, const std::string& file, const std::strin
   });
 }
 
-/// "12: GONE.hpp" for each file that a comment of the source names and that is not there.
+/// Returns "12: GONE.hpp" for each missing file that a comment of the source names.
 Names dead_signs(const Tree& tree, const std::string& file, const std::string& source) {
-  // Files of others, and names that stand for any file.
+  // Files of other projects, and names that mean any file.
   static const std::set<std::string> foreign = {"linux/magic.h", "evaluate-v1.1.py", "evaluate-v2.0.py",
                                                 "a.md"};
   static const std::regex name(R"([\w./-]*[\w-]\.(?:hpp|cpp|h|py|sql|cmake|md)(?![\w.]))");
@@ -122,7 +122,7 @@ TEST(Names, EveryTypeOfTheFrameworkHasItsNameAlone) {
     for (const std::string& file : files) list += "\n  " + file;
     ADD_FAILURE() << type << " is defined in several files; give each type a name of its own:" << list;
   }
-  // A doubled name that is planted is found.
+  // A planted duplicate name is found.
   sources["framework/serve/planted.hpp"] = "namespace encore { class Histogram final : public Base { }; }";
   EXPECT_EQ(doubled(sources).count("encore::Histogram"), 1u);
 }
@@ -149,7 +149,7 @@ TEST(Names, FilesThatCommentsNameAreThere) {
       ++seen;
     }
   EXPECT_GT(seen, 1000) << "the test looked at the wrong folder";
-  // Of planted comments those that lead nowhere are found.
+  // Of planted comments those that name missing files are found.
   EXPECT_EQ(
       dead_signs(tree, "framework/config/value.hpp",
                  "// Read next: absent_page.hpp,\n// document.hpp and data/encode.hpp\nint resolve; // in "

@@ -9,13 +9,13 @@ import time
 
 
 def find_chromium():
-    """Its path, or None. $ENCORE_CHROMIUM names another one."""
+    """Returns the path of Chromium, or None. $ENCORE_CHROMIUM names another one."""
     named = [os.environ["ENCORE_CHROMIUM"]] if "ENCORE_CHROMIUM" in os.environ else ["chromium", "chromium-browser", "google-chrome"]
     return next(filter(None, map(shutil.which, named)), None)
 
 
 class Browser:
-    """One page. `log` has what its console and its policy said, `urls` what it has asked for."""
+    """One page. `log` has the messages of its console and its policy, `urls` its requests."""
 
     def __init__(self, program):
         self.folder = tempfile.mkdtemp()
@@ -97,7 +97,7 @@ class Browser:
             return message["result"]
 
     def answer_with(self, bodies):
-        """From now on these paths are answered with these values, and others by the server."""
+        """Answers these paths with these values from now on; the server answers all others."""
         self.answers = bodies
         self.call("Fetch.enable", patterns=[{"urlPattern": "*" + path} for path in bodies])
 
@@ -123,7 +123,7 @@ class Browser:
         self.wait_for("location.protocol === 'http:' && document.readyState === 'complete'")
 
     def press(self, key, code=None, modifiers=0):
-        """As a keyboard does; `code` is the number of a key that browsers know by it."""
+        """Presses a key; `code` is the number of the key."""
         text = {"Enter": "\r", " ": " "}.get(key, "")
         for kind in ("keyDown", "keyUp"):
             self.call("Input.dispatchKeyEvent", type=kind, key=key, modifiers=modifiers, windowsVirtualKeyCode=code or {"Tab": 9, "Enter": 13, " ": 32, "Delete": 46}.get(key, ord(key[0])),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The page of `exp serve` in Chromium, with tiny models: it asks for the token, is used by keyboard alone, shows each kind of answer as the
-server gives it, makes no HTML of hostile inputs and labels, and its curl line asks the same. Leaves with 77 (skipped) without Chromium, and
+"""The page of `exp serve` in Chromium, with tiny models: it asks for the token, works by keyboard alone, shows each kind of answer as the
+server gives it, makes no HTML of hostile inputs and labels, and its curl line sends the same request. Leaves with 77 (skipped) without Chromium, and
 where the worker of the build does not run. `--pictures DIR` keeps pictures of each page, 400 and 1,280 pixels wide, light and dark.
 
     serve_page.py build/openmp/bin/exp [--pictures DIR]
@@ -22,7 +22,7 @@ TOKEN = "0123456789abcdef0123"
 HOSTILE = "<img src=x onerror=alert(1)>"
 QUOTES = "it's \"$(touch pwned)\" `touch pwned` \\ \u202e ' ; touch pwned #"
 
-# A model of one layer; what differs stands in front.
+# A model of one layer; the lines that differ come before it.
 MODEL = """
 [model]
 width = 32
@@ -180,7 +180,7 @@ PALE_TEXTS = """(() => {
 
 def asks_for_the_token(page):
     page.open()
-    check("without the token it says so", page.state().startswith("401: a token is asked for"), page.state())
+    check("without the token it shows an error", page.state().startswith("401: a token is asked for"), page.state())
     check("and shows the field for it", page.browser.value("!$('token-row').hidden"))
     page.browser.value("$('token').focus()")
     page.browser.type(TOKEN)
@@ -204,11 +204,11 @@ def keyboard_is_enough(page):
     check("and the text has the focus", page.browser.value("document.activeElement.id") == "field-0")
     page.browser.press("Enter", modifiers=2)
     page.browser.wait_for("$('state').textContent.startsWith('Answered')")
-    check("Ctrl+Enter asks", len(page.texts_of(".result")) == 1)
+    check("Ctrl+Enter sends the request", len(page.texts_of(".result")) == 1)
     page.browser.value("$('ask').focus()")
     page.browser.press("Enter")
     page.browser.wait_for("page.asking === null && $('state').textContent.startsWith('Answered')")
-    check("Enter on the button asks and keeps the focus", page.browser.value("document.activeElement.id") == "ask")
+    check("Enter on the button sends the request and keeps the focus", page.browser.value("document.activeElement.id") == "ask")
     check("each control has a name", not (nameless := page.browser.controls_without_a_name()), nameless)
 
 
@@ -220,17 +220,17 @@ def marks_entities(page):
     results = page.ask_server("/v1/predict", {"model": "quickstart", "inputs": lines})["results"]
     entities = [each for result in results for each in result["entities"]]
     shown = page.browser.value("[...document.querySelectorAll('#answer mark')].map((each) => [each.firstChild.data, each.querySelector('.type').firstChild.data])")
-    check("there are entities", len(entities) > 1, results)
+    check("entities are found", len(entities) > 1, results)
     check("each entity is marked with its type", shown == [[each["text"], each["type"]] for each in entities], shown, entities)
     plain = page.browser.value("[...document.querySelectorAll('#answer .text')].map((at) => [...at.childNodes].map((each) => each.firstChild?.data ?? each.data).join(''))")
-    check("around them stands the text as it was asked", plain == lines, plain)
+    check("the rest is the text of the request", plain == lines, plain)
     page.look("ner")
 
 
 def shows_classes(page):
     page.choose("kinds")
     page.ask("Who is Anna ?")
-    check("a label is text, whatever it holds", page.texts_of(".label")[0].startswith(HOSTILE), page.texts_of(".label"))
+    check("a label is shown as text, whatever it contains", page.texts_of(".label")[0].startswith(HOSTILE), page.texts_of(".label"))
     page.look("classify")
     page.choose("pairs")
     check("pairs have two fields", page.browser.value("[...document.querySelectorAll('#fields label')].map((each) => each.textContent)") == ["Text", "Second text"])
@@ -252,9 +252,9 @@ def grows_texts(page):
     page.choose("days")
     page.ask("mon")
     expected = page.ask_server("/v1/completions", {"model": "days", "prompt": "mon", "max_tokens": 64})["choices"][0]["text"]
-    check("a text grows behind its beginning", page.texts_of(".plain") == ["mon" + expected], page.texts_of(".plain"), expected)
+    check("generated text grows behind its prompt", page.texts_of(".plain") == ["mon" + expected], page.texts_of(".plain"), expected)
     events = json.loads(page.browser.value("$('json').textContent"))
-    check("it came in parts", len(events) > 2 and "".join(each["choices"][0]["text"] for each in events) == expected, len(events))
+    check("the stream has several parts", len(events) > 2 and "".join(each["choices"][0]["text"] for each in events) == expected, len(events))
     page.look("lm")
     whole = "nö 你好 🙂"
     stream = "".join(f"data: {json.dumps({'choices': [{'text': each}]}, ensure_ascii=False)}\n\n" for each in whole) + "data: [DONE]\n\n"
@@ -271,11 +271,11 @@ def translates(page):
     page.choose("german")
     page.ask("monday\ntuesday friday")
     expected = [each["translation"] for each in page.ask_server("/v1/predict", {"model": "german", "inputs": ["monday", "tuesday friday"]})["results"]]
-    check("translations stand beside their sources", page.texts_of(".plain") == ["monday", expected[0], "tuesday friday", expected[1]], page.texts_of(".plain"), expected)
+    check("translations are shown beside their sources", page.texts_of(".plain") == ["monday", expected[0], "tuesday friday", expected[1]], page.texts_of(".plain"), expected)
     page.look("translation")
     page.choose("german", "/v1/completions")
     page.ask("monday")
-    check("and grow there", page.texts_of(".plain") == ["monday", expected[0]], page.texts_of(".plain"))
+    check("and grow in place", page.texts_of(".plain") == ["monday", expected[0]], page.texts_of(".plain"))
 
 
 def compares_vectors(page):
@@ -283,7 +283,7 @@ def compares_vectors(page):
     lines = ["Jordan lives in Porter .", "the strike ended", "the strike has ended"]
     page.ask("\n".join(lines))
     cells = [float(each.replace("\u2212", "-")) for each in page.texts_of(".cosine td")]
-    check("cosines of all pairs", len(cells) == 9 and all(abs(cells[i] - 1) < 1e-3 for i in (0, 4, 8)) and cells[1] == cells[3], cells)
+    check("the cosines of all pairs are shown", len(cells) == 9 and all(abs(cells[i] - 1) < 1e-3 for i in (0, 4, 8)) and cells[1] == cells[3], cells)
     page.look("embed")
 
 
@@ -308,14 +308,14 @@ def shows_what_a_server_may_say(page):
     page.browser.answer_with({"/v1/predict": {"model": "quickstart", "results": results}, "/openapi.json": schema})
     page.browser.value("findScores()")
     page.ask("anything")
-    check("probabilities are asked for where the server has them", "\"scores\":true" in page.browser.value("$('curl').textContent"))
+    check("probabilities are requested if the server has them", "\"scores\":true" in page.browser.value("$('curl').textContent"))
     parts = [" ".join(each.split()) for each in page.texts_of(".result")]
     check("each answer is shown", len(parts) == len(results), parts)
     for part, words in zip(parts, [[HOSTILE, "90.0 %", "14 labels more"], ["97.0 %", "91.0 %"], ["joy 80.0 %", "10.0 %"], ["PER 90.0 %", "LOC 70.0 %"], ["e1", "Other"],
                                    ["one day", "ein " + HOSTILE, "\u22121.25"], ["4.701"], ["lund", "91.0 %", "4.5 %"], ["0.25"], ["21.7", "made up", HOSTILE]]):
-        check(f"it says {', '.join(words)}", all(word in part for word in words), part)
+        check(f"it shows {', '.join(words)}", all(word in part for word in words), part)
     check("places count code points", page.browser.value("document.querySelectorAll('#answer mark')[0].firstChild.data") == entity["text"])
-    check("no element was made of a text", page.browser.value("document.querySelectorAll('img, script').length") == 1)
+    check("no text became an element", page.browser.value("document.querySelectorAll('img, script').length") == 1)
     page.look("all")
     page.browser.answer_no_more()
     page.browser.value("findScores()")
@@ -326,19 +326,19 @@ def curl_asks_the_same(page, folder):
     page.ask(QUOTES)
     line = page.browser.value("$('curl').textContent")
     check("the curl line has no token", TOKEN not in line and "$TOKEN" in line, line)
-    check("and no letter that cannot be seen", "\u202e" not in line, line)
+    check("and no invisible letter", "\u202e" not in line, line)
     if shutil.which("curl") is None:
         return print("skipped: the curl line is not run without curl")
     done = subprocess.run(["sh", "-c", line], cwd=folder, capture_output=True, text=True, env={**os.environ, "TOKEN": TOKEN})
     shown = json.loads(page.browser.value("$('json').textContent"))
-    check("it asks the same", done.returncode == 0 and json.loads(done.stdout) == shown, done.stdout, done.stderr)
-    check("and runs nothing of the text", not os.path.exists(os.path.join(folder, "pwned")))
+    check("the curl line sends the same request", done.returncode == 0 and json.loads(done.stdout) == shown, done.stdout, done.stderr)
+    check("and executes nothing of the text", not os.path.exists(os.path.join(folder, "pwned")))
 
 
 def refusals_and_links(page):
     page.choose("journeys")
     state = page.ask("where to ?", "")
-    check("a refusal is said", state.startswith("400:") and "question without a context" in state, state)
+    check("a rejection is shown", state.startswith("400:") and "question without a context" in state, state)
     page.choose("quickstart")
     check("an empty text is not sent", page.ask(" ") == "Write something to ask first.", page.state())
     page.browser.urls.clear()
@@ -348,7 +348,7 @@ def refusals_and_links(page):
     page.browser.press("Tab")
     page.browser.wait_for("$('state').textContent.startsWith('This text came with the link')")
     check("a link fills in its text", page.browser.value("$('field-0').value") == "Anna & " + HOSTILE)
-    check("and asks nothing", not any("/predict" in each for each in page.browser.urls), page.browser.urls)
+    check("and sends no request", not any("/predict" in each for each in page.browser.urls), page.browser.urls)
 
 
 def look_at(page, folder):
@@ -357,9 +357,9 @@ def look_at(page, folder):
     curl_asks_the_same(page, folder)
     refusals_and_links(page)
     elsewhere = [each for each in page.browser.urls if not each.startswith((f"http://127.0.0.1:{page.port}/", "data:", "about:"))]
-    check("nothing comes from elsewhere", not elsewhere, elsewhere)
+    check("nothing is loaded from elsewhere", not elsewhere, elsewhere)
     said = [each for each in page.browser.log if "status of 4" not in each]
-    check("the policy refuses nothing, and no script fails", not said, said)
+    check("the policy blocks nothing, and no script fails", not said, said)
 
 
 def main():
@@ -369,7 +369,7 @@ def main():
         os.makedirs(pictures, exist_ok=True)
     chromium = find_chromium()
     if chromium is None:
-        print("skipped: there is no Chromium")
+        print("skipped: Chromium is missing")
         sys.exit(77)
     if subprocess.run([os.path.join(os.path.dirname(program), "encore-worker"), "version"], capture_output=True).returncode != 0:
         print("skipped: this worker does not run here")

@@ -1,4 +1,5 @@
-// Sessions of runs as a program calls them: no command line, no terminal; a scripted worker trains.
+// Sessions of runs as a program calls them through the API, without a command line or terminal; a scripted
+// worker trains.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -14,7 +15,7 @@
 namespace encore::system_test {
 namespace {
 
-/// Keeps what is reported.
+/// Keeps all reported events.
 class Heard final : public SessionEvents {
  public:
   RunObserver& begun(const RunBegun& begun) override {

@@ -1,5 +1,5 @@
-// Archive: a bundle taken apart and put together again as somebody would who means harm: any bytes under any
-// name, with a list that fits them or does not.
+// Archive: unpacks a bundle and packs it again as an attacker would: any bytes under any name, with a list
+// that matches them or does not.
 #pragma once
 
 #include <string>
@@ -49,14 +49,14 @@ struct Archive {
   }
   nlohmann::ordered_json& root() { return entity("./"); }
 
-  /// Sizes and digests of the list become those of the files.
+  /// Sets the sizes and digests of the list to those of the files.
   void list_again() {
     for (const auto& [name, content] : files) {
       entity(name)["contentSize"] = std::to_string(content.size());
       entity(name)["sha256"] = sha256(content);
     }
   }
-  /// One file more, with its line in the list.
+  /// Adds one file with its line in the list.
   void add(const std::string& name, const std::string& content) {
     files.emplace_back(name, content);
     metadata.at("@graph").push_back({{"@id", name},
@@ -66,7 +66,7 @@ struct Archive {
     root().at("hasPart").push_back({{"@id", name}});
   }
 
-  /// A block with any name and type, and the checksum that fits.
+  /// Returns a block with any name and type, and the matching checksum.
   static std::string head(const std::string& name, char type, std::uint64_t bytes = 0,
                           const std::string& target = "") {
     std::string block = tar_head({"x", bytes});

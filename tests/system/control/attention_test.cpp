@@ -1,4 +1,4 @@
-// `exp attention` with the real worker: the numbers, the page, the picture, and what is refused.
+// `exp attention` with the real worker: the numbers, the page, the picture, and the rejected calls.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -73,7 +73,8 @@ TEST_F(LookedAt, LayersAndHeadsAreChosen) {
   ASSERT_EQ(one.size(), 1U);
   EXPECT_EQ(one[0].at("layer"), all[1].at("layer"));
   ASSERT_EQ(one[0].at("heads").size(), 1U);
-  EXPECT_EQ(one[0].at("heads")[0], all[1].at("heads")[0]) << "the same numbers, whatever else is shown";
+  EXPECT_EQ(one[0].at("heads")[0], all[1].at("heads")[0])
+      << "the same numbers, regardless of what else is shown";
   const std::string path = all[0].at("layer");
   EXPECT_EQ(weights_of({"monday", "--layer", path}).at("texts").at(0).at("layers"), json::array({all[0]}));
   EXPECT_EQ(weights_of({"monday", "--threads", "1"}).at("texts").at(0).at("layers"), all);
@@ -96,7 +97,7 @@ TEST_F(LookedAt, APageAndAPicture) {
   EXPECT_EQ(picture.find("head 0"), std::string::npos);
 }
 
-/// A mistake in the page's script leaves a page that is there and empty.
+/// A mistake in the page's script leaves a page that exists but is empty.
 TEST_F(LookedAt, ABrowserDrawsThePage) {
   if (!Sandbox::has("chromium")) GTEST_SKIP() << "chromium is not installed";
   output_of({"attention", "days", "mon day", "-o", "page.html"});
@@ -117,7 +118,7 @@ TEST_F(LookedAt, ABrowserDrawsThePage) {
   EXPECT_EQ(times(">mon day<"), 1) << "the heading";
 }
 
-TEST_F(LookedAt, AReportDrawsWhatARunHasKept) {
+TEST_F(LookedAt, AReportDrawsTheStoredAttentionOfARun) {
   output_of(
       {"run", "tiny.toml", "-q", "--name", "kept", "-S", "train.epochs=1", "-S", "train.show_attention=1"});
   output_of({"report", "kept", "--sections", "attention", "-o", "kept.md"});
@@ -127,11 +128,12 @@ TEST_F(LookedAt, AReportDrawsWhatARunHasKept) {
   EXPECT_NE(report.find("](<kept.files/attention-"), std::string::npos) << report;
   EXPECT_NE(output_of({"verify", "kept"}).find("kept equal: "), std::string::npos);
 
-  // The option is no part of the run's identity: the run that is there becomes private.
+  // The option is not part of the run's identity: the existing run becomes private.
   output_of({"run", "tiny.toml", "-q", "--name", "kept", "-S", "train.epochs=1", "-S",
              "train.show_attention=1", "-S", "data.private=true"});
   output_of({"report", "kept", "-o", "private.md"});
-  EXPECT_EQ(contents("private.md").find("example 1 of dev"), std::string::npos) << "nobody asked for texts";
+  EXPECT_EQ(contents("private.md").find("example 1 of dev"), std::string::npos)
+      << "the content of examples was not requested";
   output_of({"report", "kept", "--sections", "attention", "-o", "asked.md"});
   EXPECT_NE(contents("asked.md").find("example 1 of dev"), std::string::npos);
 
@@ -144,7 +146,7 @@ TEST_F(LookedAt, AReportDrawsWhatARunHasKept) {
       << "nothing was kept";
 }
 
-TEST_F(LookedAt, WhatCannotBeShownIsRefused) {
+TEST_F(LookedAt, RejectsWhatCannotBeShown) {
   expect_refused({}, "exp attention needs a text to look at");
   expect_refused({"  "}, "the text is empty; give one with at least a word");
   expect_refused({"monday", "--layer", "7"}, "there is no layer \"7\" with attention weights; the model has");

@@ -1,5 +1,5 @@
-// exp bench with the real worker: from an experiment file to tables, JSON and a verdict; and what is refused
-// before anything starts. No test here looks at how fast something was.
+// exp bench with the real worker, from an experiment file to tables, JSON and a verdict, and the calls that
+// are rejected before anything starts. No test here checks how fast something is.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -62,7 +62,7 @@ TEST_F(BenchVerb, MeasuresStepsInTurnAndStoresEverySample) {
   }
   EXPECT_TRUE(normalized) << "the work of a norm is known";
   EXPECT_EQ(result.at("cases").at(1).at("facts").at("allocations"), 0)
-      << "a step of a shape seen before allocates nothing";
+      << "a step of a known shape allocates nothing";
   EXPECT_EQ(sandbox_.one("SELECT count(*) FROM bench_case"), "6");
   EXPECT_EQ(sandbox_.one("SELECT count(*) FROM bench_sample WHERE quantity = 'step'"), "12");
   EXPECT_TRUE(std::filesystem::is_empty(sandbox_.folder() / "encore.db.runs")) << "no folder is left";
@@ -91,7 +91,8 @@ TEST_F(BenchVerb, AgainstItsOwnFileNothingHasChangedAndAStepThatIsSlowerIsFound)
   sandbox_.write("before.json", first.output);
   const ProgramOutput same = bench({"show", "tiny", "--against", "before.json"});
   EXPECT_EQ(same.end.exit_code, 0) << same.output << same.errors;
-  // The samples of then with a hundredth of the seconds: what was measured is far slower, whatever the noise.
+  // The earlier samples with a hundredth of their seconds: the new measurement is far slower, whatever the
+  // noise.
   json faster = json::parse(first.output);
   for (json& one : faster.at("cases")) {
     if (one.at("machine").get<bool>()) continue;
@@ -124,7 +125,7 @@ TEST_F(BenchVerb, SequencesOfOneLengthAreFull) {
   EXPECT_EQ(facts.at("longest"), 16);
 }
 
-TEST_F(BenchVerb, WhatCannotBeMeasuredIsRefusedFirst) {
+TEST_F(BenchVerb, RejectsInvalidRequestsFirst) {
   expect_refused({"tiny.toml", "--precision", "float16"}, "float16");
   expect_refused({"tiny.toml", "--threads", "0"}, "--threads \"0\" is no whole number from 1 on");
   expect_refused({"tiny.toml", "--threads", "1,,2"}, "has an empty part");
@@ -160,7 +161,7 @@ TEST_F(BenchVerb, WhatCannotBeMeasuredIsRefusedFirst) {
   expect_refused({"grid.toml"}, "is a sweep of 2 different experiments; bench measures one");
 }
 
-TEST_F(BenchVerb, OfADecoderTheRowsOfBothTextsCount) {
+TEST_F(BenchVerb, CountsTheRowsOfSourceAndTargetOfADecoder) {
   write_translated_days(sandbox_);
   sandbox_.write("days.toml", testing::translating_experiment({}));
   expect_refused({"days.toml", "--length", "8"}, "--length cuts sequences of one text, and a model with");
@@ -171,8 +172,8 @@ TEST_F(BenchVerb, OfADecoderTheRowsOfBothTextsCount) {
   const json result = json::parse(output.output);
   const json& facts = result.at("cases").at(1).at("facts");
   EXPECT_EQ(facts.at("tokens"), facts.at("rows")) << "packed: no padding in either";
-  // In this model a row of either text is multiplied by as many weights: one of the source by a block and by
-  // those of keys and values, one of the target by a block and by those of queries and of what comes out.
+  // In this model a row of the source or the target is multiplied by equally many weights: a source row by a
+  // block and by those of keys and values, a target row by a block and by those of queries and of the output.
   const double weights = 3 * 16 * 16 + 16 * 16 + 2 * 24 * 16 + 2 * 16 * 16;
   EXPECT_DOUBLE_EQ(facts.at("matmul_flops"), 2.0 * 3 * weights * facts.at("rows").get<double>());
   for (const json& kernel : result.at("summary").at("steps").at(0).at("kernels"))
@@ -181,7 +182,7 @@ TEST_F(BenchVerb, OfADecoderTheRowsOfBothTextsCount) {
     }
 }
 
-TEST_F(BenchVerb, AMissingNameIsToldWithTheNearest) {
+TEST_F(BenchVerb, ReportsAMissingNameWithTheNearest) {
   ASSERT_EQ(bench({"--rounds", "2", "--name", "here", "--quiet"}).end.exit_code, 0);
   const ProgramOutput output = bench({"tiny.toml", "--against", "hrere"});
   EXPECT_EQ(output.end.exit_code, 2);
@@ -189,7 +190,7 @@ TEST_F(BenchVerb, AMissingNameIsToldWithTheNearest) {
       << output.errors;
 }
 
-TEST_F(BenchVerb, ABatchThatTheDataCannotFillIsTold) {
+TEST_F(BenchVerb, ReportsABatchThatTheDataCannotFill) {
   const ProgramOutput output = bench({"tiny.toml", "--batch-size", "64", "--rounds", "2"});
   EXPECT_EQ(output.end.exit_code, 1) << output.output;
   EXPECT_TRUE(contains(output.errors, "too few for one batch of 64; give a smaller --batch-size"))
@@ -197,7 +198,7 @@ TEST_F(BenchVerb, ABatchThatTheDataCannotFillIsTold) {
   EXPECT_FALSE(std::filesystem::exists(sandbox_.folder() / "encore.db")) << "nothing is stored";
 }
 
-TEST_F(BenchVerb, AConnectorOfKokkosToolsHearsAnOrdinaryRun) {
+TEST_F(BenchVerb, AConnectorOfKokkosToolsSeesAnOrdinaryRun) {
   sandbox_.set("KOKKOS_TOOLS_LIBS", LABEL_CONNECTOR);
   sandbox_.set("LABELS_FILE", (sandbox_.folder() / "labels.txt").string());
   const ProgramOutput output = sandbox_.exp({"run", "tiny.toml"});

@@ -1,11 +1,11 @@
-// The sandbox's experiment as a BERT, for tests of folders that go out and come back.
+// The sandbox's experiment as a BERT, for tests of exported and imported folders.
 #pragma once
 
 #include <string>
 
 namespace encore::system_test {
 
-/// Trained from scratch.
+/// An experiment that trains from scratch.
 inline std::string bert_experiment(const std::string& name) {
   return "name = \"" + name + R"("
 [task]

@@ -1,5 +1,5 @@
-// What comes from outside and has no sense or no end: each is refused with a message, in bounded time and
-// memory, and what old databases hold stops nothing.
+// Input from outside that is invalid or has no end: each case is rejected with a message, in bounded time and
+// memory, and the contents of old databases stop nothing.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -23,7 +23,7 @@ class Bounds : public ::testing::Test {
     EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
     return output.output;
   }
-  /// What it said when it ended with exit code 2.
+  /// Returns its message after it ended with exit code 2.
   std::string refusal(const std::vector<std::string>& arguments) const {
     const ProgramOutput output = sandbox_.exp(arguments);
     EXPECT_EQ(output.end.signal, 0) << output.end.text();
@@ -120,7 +120,7 @@ TEST_F(Bounds, DeepJsonInTheDatabaseIsNamedAndStopsNothing) {
       << check.errors;
 }
 
-TEST_F(Bounds, AnExclusionThatMeetsNoPointIsSaid) {
+TEST_F(Bounds, ReportsAnExclusionWithoutPoints) {
   sandbox_.write("sweep.toml", tiny_experiment("sweep") +
                                    "[sweep]\nexclude = [\"model.dropout == 0.7\"]\n[sweep.grid]\n"
                                    "\"model.dropout\" = [0.1, 0.2]\n");

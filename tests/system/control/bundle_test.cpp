@@ -1,5 +1,5 @@
 // exp bundle, exp bundle show and exp verify of a bundle, with the scripted worker: what is packed, what is
-// left out, what is found on another machine and what is missing there.
+// left out, what another machine finds and what it misses.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -80,7 +80,7 @@ TEST_F(Bundle, HoldsTheRecordAndIsVerifiedWithoutTheDatabase) {
   EXPECT_EQ(verdict.at("outcome"), "equal");
 }
 
-/// "show" is an action of exp bundle, and may be a run's name: what has -o packs.
+/// "show" is an action of exp bundle and may also be the name of a run; with -o the command packs that run.
 TEST_F(Bundle, ARunCalledShowIsPackedAndShown) {
   sandbox_.write("show.toml", tiny_experiment("show"));
   train("show.toml");
@@ -91,7 +91,7 @@ TEST_F(Bundle, ARunCalledShowIsPackedAndShown) {
   EXPECT_TRUE(contains(exp({"bundle", "show"}, 2).errors, "needs FILE.tar.zst"));
 }
 
-/// The folder into which a bundle is unpacked is gone when a message is read.
+/// The folder into which a bundle is unpacked no longer exists when a user reads a message.
 TEST_F(Bundle, ARefusalNamesTheBundleAndNoFolderThatIsGone) {
   train();
   exp({"bundle", "tiny", "-o", "tiny.tar.zst"});
@@ -154,7 +154,7 @@ TEST_F(Bundle, HoldsOnlyWhatWasAskedFor) {
   EXPECT_FALSE(contains(archive.metadata.dump(), "secret-plan"));
 }
 
-/// Hosts, builds and code are shared by runs: those of other runs are nobody's business.
+/// Hosts, builds and code are shared by runs: a bundle must not contain those of other runs.
 TEST_F(Bundle, HoldsNoRowThatItsRunsDoNotReferTo) {
   train();
   sandbox_.change(
@@ -195,7 +195,7 @@ TEST_F(Bundle, SaysWhatIsMissing) {
   EXPECT_TRUE(contains(lacking.errors,
                        "data: train of run tiny, SHA-256 " + train_digest + ", which lay at " + place))
       << lacking.errors;
-  // Another content under the name is not taken.
+  // Different content under the same name is rejected.
   sandbox_.write("train.conll", "Anna B-PER\n");
   EXPECT_TRUE(contains(exp({"verify", "tiny.tar.zst", "--data", "."}, 2).errors, "data: train of run tiny"));
   EXPECT_TRUE(
@@ -220,11 +220,11 @@ TEST_F(Bundle, AScoreThatItsParametersDoNotHaveIsDifferent) {
   EXPECT_TRUE(contains(changed.output, "tiny different: from step 5 on, first in dev/f1")) << changed.output;
   EXPECT_TRUE(contains(changed.output, "  the parameters agree, and of ")) << changed.output;
   EXPECT_TRUE(contains(changed.output, "dev/f1 of step 5 is 0.")) << changed.output;
-  // Up to some step nothing is scored at the end.
+  // With a step limit there is no score at the end.
   EXPECT_TRUE(contains(exp({"verify", "tiny.tar.zst", "--steps", "10"}).output, "agree (openmp, 1 thread)"));
 }
 
-TEST_F(Bundle, LeavesOutWhatIsPrivateUnlessToldOtherwise) {
+TEST_F(Bundle, LeavesOutPrivateDataUnlessRequested) {
   std::string text = tiny_experiment();
   text.replace(text.find("[data]\n"), 7, "[data]\nprivate = true\n");
   sandbox_.write("tiny.toml", text);
@@ -256,7 +256,7 @@ TEST_F(Bundle, TakesWeightsAsTheyAreWanted) {
                        "--weights \"some\" is none of none, best and all"));
 }
 
-TEST_F(Bundle, OfASweepTakesEveryRunAndVerifiesThoseThatAreNamed) {
+TEST_F(Bundle, PacksEveryRunOfASweepAndVerifiesTheNamedOnes) {
   sandbox_.write("sweep.toml",
                  tiny_experiment("grid") + "[sweep.grid]\n\"model.dropout\" = [0.1, 0.2, 0.3]\n");
   train("sweep.toml");
@@ -270,7 +270,7 @@ TEST_F(Bundle, OfASweepTakesEveryRunAndVerifiesThoseThatAreNamed) {
   EXPECT_TRUE(contains(exp({"verify", "grid.tar.zst", "absent"}, 2).errors, "absent"));
 }
 
-TEST_F(Bundle, OfASearchRecomputesItsDecisions) {
+TEST_F(Bundle, RecomputesTheDecisionsOfASearch) {
   sandbox_.set("FAKE_SURFACE", "1");
   sandbox_.write("search.toml",
                  tiny_experiment("search") +
@@ -285,7 +285,7 @@ TEST_F(Bundle, OfASearchRecomputesItsDecisions) {
   EXPECT_EQ(std::ranges::count(verified.output, '\n'), 4) << verified.output;
 }
 
-TEST_F(Bundle, OfASearchTakesTheRunsOfFreshSeedsToo) {
+TEST_F(Bundle, PacksTheRunsOfFreshSeedsOfASearch) {
   sandbox_.set("FAKE_SURFACE", "1");
   sandbox_.write("search.toml",
                  tiny_experiment("search") +
@@ -320,7 +320,7 @@ TEST_F(Bundle, TakesAlongTheRunThatOthersStartFrom) {
   EXPECT_TRUE(std::ranges::find(held, "encore.db.runs/" + parent + "/weights.safetensors") != held.end());
 }
 
-TEST_F(Bundle, OfARunWhoseProcessIsGoneTakesWhatItsSpoolSays) {
+TEST_F(Bundle, PacksTheSpoolOfARunWhoseProcessHasEnded) {
   train();
   const std::string points = sandbox_.one("SELECT count(*) FROM point");
   sandbox_.change(
@@ -350,7 +350,7 @@ TEST_F(Bundle, NamesThePluginThatIsNotHere) {
   exp({"bundle", "tiny", "--data", "--sources", "plugins/mine", "-o", "tiny.tar.zst"});
   const std::vector<std::string> held = names("tiny.tar.zst");
   EXPECT_TRUE(std::ranges::find(held, "sources/mine/mine.cpp") != held.end());
-  // The folder is where the specification says, but a bundle chooses no code.
+  // The folder is where the specification says, but a bundle must not choose code.
   const ProgramOutput lacking = exp({"verify", "tiny.tar.zst"}, 2);
   EXPECT_EQ(lacking.output, "");
   EXPECT_TRUE(contains(lacking.errors,
@@ -392,7 +392,7 @@ TEST_F(Bundle, IsAnROCrate) {
   // Every part is described, as a File, and every file is a part.
   EXPECT_EQ(root.at("hasPart").size(), archive.files.size());
   for (const json& part : root.at("hasPart")) EXPECT_EQ(entities.at(part.at("@id")).at("@type"), "File");
-  // Whatever is referred to is there.
+  // Everything that is referred to exists.
   std::function<void(const json&)> follow = [&](const json& value) {
     if (value.is_object() && value.size() == 1 && value.contains("@id")) {
       const std::string id = value.at("@id");
@@ -455,7 +455,7 @@ TEST_F(Bundle, BuildsOnlyWhatItIsAskedToBuild) {
     exp({"run", "own/tiny.toml", "-q", "-S", "name=" + name, "--fresh"});
     exp({"bundle", name, "--data", "-o", name + ".tar.zst"});
   };
-  // A repository that is no Encore, in which the file lies.
+  // A repository that holds the file but is not an Encore.
   fs::create_directory(sandbox_.folder() / "own");
   git("git init -q; cp ../tiny.toml ../*.conll .; " + commit +
       "; sed -i 's/dropout = 0.1/dropout = 0.2/' tiny.toml");
@@ -466,7 +466,7 @@ TEST_F(Bundle, BuildsOnlyWhatItIsAskedToBuild) {
       contains(exp({"verify", "own.tar.zst", "--build"}, 2).errors, "does not have the recorded commit"));
   EXPECT_TRUE(contains(exp({"bundle", "show", "own.tar.zst", "--diff"}).output, "+dropout = 0.2"));
 
-  // One that has the look of an Encore, whose program says how it was called.
+  // A repository that looks like an Encore, whose program prints its arguments.
   sandbox_.write("own/framework/bundle/CMakeLists.txt", "\n");
   sandbox_.write("own/exp",
                  "#!/bin/sh\nfolder=$(dirname \"$0\")/build/$2/bin\nmkdir -p \"$folder\"\n"
@@ -477,7 +477,7 @@ TEST_F(Bundle, BuildsOnlyWhatItIsAskedToBuild) {
   bundled("changed");
   const ProgramOutput built = exp({"verify", "clean.tar.zst", "--build", "--clone", "own", "-q"});
   EXPECT_EQ(built.output, "called: verify clean.tar.zst -q\n") << built.errors;
-  // A diff is code of whoever made the bundle.
+  // A diff is code of the bundle's author.
   const fs::path builds = sandbox_.folder() / "cache/builds";
   const auto count = [&] { return std::distance(fs::directory_iterator(builds), fs::directory_iterator()); };
   EXPECT_EQ(count(), 1);

@@ -1,4 +1,4 @@
-// exp report --checklist: what it says is what the runs recorded, and every place that it names is there.
+// exp report --checklist: its answers match the records of the runs, and every place that it names exists.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -58,7 +58,7 @@ TEST_F(ChecklistVerb, AnswersFromTheRecordAndLeavesTheRest) {
   EXPECT_TRUE(contains(answer(list("mlperf"), "3"), "3 in all"));
 }
 
-TEST_F(ChecklistVerb, OneSeedIsNoSpread) {
+TEST_F(ChecklistVerb, OneSeedHasNoSpread) {
   train("seed = 1");
   EXPECT_TRUE(contains(answer(list("acl"), "C3"), "1 seed. One seed says nothing of the spread"));
 }

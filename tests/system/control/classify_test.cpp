@@ -1,4 +1,4 @@
-// The task "classify" with the reader "tsv" from file to prediction, and what is refused before anything
+// The task "classify" with the reader "tsv", from file to prediction, and what is rejected before anything
 // starts.
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ std::string reviews(int begin, int end) {
   return lines;
 }
 
-/// What the sandbox trains, as classification.
+/// The experiment of the sandbox, as classification.
 std::string reviews_experiment(const std::string& more = "") {
   std::string text = tiny_experiment("reviews");
   replace_all(text, "\"ner\"", "\"classify\"");
@@ -91,7 +91,8 @@ TEST_F(Classification, PredictsInEveryFormat) {
   EXPECT_EQ(written, "a great plot\tpositive\n\na dull cast\tnegative\n");
   sandbox_.write("written.tsv", written);
   const json again = json::parse(output_of({"evaluate", "reviews", "written.tsv", "--json"}));
-  EXPECT_EQ(again.at("measures").at("accuracy").get<double>(), 1.0) << "what it wrote is what it says";
+  EXPECT_EQ(again.at("measures").at("accuracy").get<double>(), 1.0)
+      << "the written answers give the reported accuracy";
 
   std::string words;
   for (int i = 0; i < 100; ++i) words += "a great ";
@@ -127,7 +128,7 @@ TEST_F(Classification, PairsAreTrainedAndPredicted) {
   EXPECT_EQ(output_of({"predict", "reviews", "--format", "tsv"}, "a film\tit is \"good\"\n"),
             "first,second,same\na film,\"it is \"\"good\"\"\",yes\n");
   EXPECT_TRUE(contains(output_of({"report", "reviews", "--format", "json"}), "it is"))
-      << "examples show both texts";
+      << "examples show both text columns";
   EXPECT_TRUE(contains(run, "predict reviews $'one text\\tanother text'")) << run;
   for (const char* line : {"only one text", "a\tb\tc"}) {
     const ProgramOutput refused = sandbox_.exp({"predict", "reviews", line});

@@ -1,6 +1,7 @@
-// The command tests of tests/cli/*.test, which are text: a command, its output to the letter, its exit code.
-// A refusal is added to such a file without any C++. Each file runs in a folder of its own with tiny.toml,
-// its corpus, and a worker that trains nothing (sandbox.hpp). docs/internals/testing.md describes the form:
+// The command tests of tests/cli/*.test, which are plain text: a command, its exact output, its exit code. A
+// rejected call is added to such a file without any C++. Each file runs in a folder of its own with
+// tiny.toml, its corpus, and a worker that trains nothing (sandbox.hpp). docs/internals/testing.md describes
+// the format:
 //
 //   # a comment
 //   @ FILE        the lines up to the next "@" alone are written to FILE
@@ -42,7 +43,8 @@ std::optional<int> exit_code_of(const std::string& line) {
   return std::atoi(digits.c_str());
 }
 
-/// Takes comments, the blank line before the next command, and the exit code out of what follows a command.
+/// Removes comments, the blank line before the next command, and the exit code from the lines after a
+/// command.
 void read_output(const std::vector<std::string>& lines, CommandStep& step) {
   for (const std::string& line : lines) {
     if (const std::optional<int> code = exit_code_of(line))
@@ -132,7 +134,7 @@ INSTANTIATE_TEST_SUITE_P(Cli, CommandFile, testing::ValuesIn(command_files()), [
   return name;
 });
 
-// A comparison that always agrees would pass every file.
+// A comparison that always agrees would accept every file.
 TEST(ShownCommands, ALineIsComparedToTheLetterButForDots) {
   EXPECT_TRUE(matches_line("exp: no run a", "exp: no run a"));
   EXPECT_FALSE(matches_line("exp: no run a", "exp: no run ab"));

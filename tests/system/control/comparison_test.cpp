@@ -1,4 +1,4 @@
-// diff, compare and explain, from outside: what they print, and what they refuse.
+// diff, compare and explain, called as programs: what they print and what they reject.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -47,7 +47,7 @@ TEST_F(ComparingVerbs, CompareAsTableJsonAndCsv) {
   EXPECT_TRUE(output_of({"compare", "pair", "--csv", "--pairs"}).starts_with("a,b,metric,difference,"));
   EXPECT_TRUE(contains(output_of({"compare", "pair-dropout=0.1"}), "one candidate, so there is nothing"));
   EXPECT_TRUE(contains(output_of({"compare", "pair-dropout=0.1"}), "CANDIDATE         RUNS"));
-  // One run each: told apart by the seed, and why there is no test is said once.
+  // One run each: the seed distinguishes them, and the reason for the missing test is printed once.
   const std::string single = output_of({"compare", "pair-dropout=0.1", "--by", "run"});
   EXPECT_TRUE(contains(single, "   SEED  RUNS")) << single;
   EXPECT_TRUE(contains(single, "No test of A and B, A and C: ")) << single;
@@ -91,7 +91,8 @@ TEST_F(ComparingVerbs, ExplainAFile) {
   expect_refused({"explain", "absent.toml"}, "absent.toml");
 }
 
-/// A word that is a run and a file means the run, as for exp serve; ./WORD and NAME.toml mean the file.
+/// A word that names both a run and a file means the run, as for exp serve; ./WORD and NAME.toml mean the
+/// file.
 TEST(ExplainAFile, ARunComesBeforeAFileOfItsName) {
   Sandbox sandbox;
   EXPECT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 0);
@@ -99,10 +100,10 @@ TEST(ExplainAFile, ARunComesBeforeAFileOfItsName) {
   sandbox.write("other", sandbox.read("tiny.toml"));
   EXPECT_TRUE(contains(sandbox.exp({"explain", "tiny"}).output, "it is the only run of this database"));
   EXPECT_TRUE(contains(sandbox.exp({"explain", "./tiny"}).output, "tiny  skip: "));
-  EXPECT_TRUE(contains(sandbox.exp({"explain", "other"}).output, "tiny  skip: ")) << "no run is called so";
+  EXPECT_TRUE(contains(sandbox.exp({"explain", "other"}).output, "tiny  skip: ")) << "no run has this name";
 }
 
-TEST(ExplainAFile, SaysWhyARunIsNewGoesOnOrIsTriedAgain) {
+TEST(ExplainAFile, SaysWhyARunIsNewResumesOrIsRetried) {
   Sandbox sandbox;
   const auto explained = [&] { return sandbox.exp({"explain", "tiny.toml"}).output; };
   EXPECT_TRUE(contains(explained(), "tiny  start: there is no database yet")) << explained();

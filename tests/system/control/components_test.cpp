@@ -1,5 +1,5 @@
-// A build that has exp and not its components, as the first command of a clone leaves it: what works, what
-// names the command that builds a component, and how ./exp is asked to build one.
+// A build that has exp but not its components, as after the first command in a clone: what works, what names
+// the command that builds a component, and how ./exp is asked to build one.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// TREE/build/<backend> with bin/exp, the list of components and the plugins, all but those left out.
+/// TREE/build/<backend> with bin/exp, the list of components and all plugins except those left out.
 class LeanBuild {
  public:
   explicit LeanBuild(const fs::path& tree, const std::set<std::string>& without = {})
@@ -92,12 +92,12 @@ TEST(Components, TheScriptThatStartedExpIsAskedToBuildAndToCallAgain) {
             ";" + asked + "exp-report bundle show a b.tar.zst\n");
   EXPECT_EQ(sandbox.shell(by_script + exp + " run tiny.toml -S seed=2").output,
             ";" + asked + "conll run tiny.toml -S seed=2\n");
-  // What was built and is missing all the same is not asked for again.
+  // A component that was built and is still missing is not requested again.
   const ProgramOutput again =
       sandbox.shell(by_script + "export ENCORE_BUILT=exp-report; " + exp + " report -o r.html");
   EXPECT_EQ(again.end.exit_code, 2);
   EXPECT_TRUE(contains(again.errors, "not built yet: exp-report")) << again.errors;
-  // Nor is the script of another tree.
+  // The script of another tree is not asked either.
   fs::create_directories(sandbox.folder() / "other");
   fs::copy_file(sandbox.folder() / "exp", sandbox.folder() / "other" / "exp");
   const ProgramOutput other =

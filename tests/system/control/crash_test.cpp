@@ -1,5 +1,5 @@
-// Plugins that crash, throw or hang while a run trains: what is said and stored names the pass, the layer and
-// the plugin's file.
+// Plugins that crash, throw or hang while a run trains: the messages and the records name the pass, the layer
+// and the plugin's file.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -80,7 +80,7 @@ TEST_F(PluginInTrouble, ACrashOfTheCheckBeforeTheStartNamesThePlugin) {
       << run.errors;
 }
 
-TEST_F(PluginInTrouble, AnExceptionBeforeTheFirstStepIsSaidAsThat) {
+TEST_F(PluginInTrouble, ReportsAnExceptionBeforeTheFirstStep) {
   use("trouble", "how = \"exception\"");
   const ProgramOutput run = sandbox.exp({"run", "tiny.toml"});
   EXPECT_EQ(run.end.exit_code, 1) << run.output;
@@ -109,7 +109,7 @@ TEST_F(PluginInTrouble, AStepThatNeverEndsIsNoticedAndCanBeKilled) {
   const pid_t exp = sandbox.start({"run", "tiny.toml"});
   ASSERT_TRUE(sandbox.wait_until(started, "1")) << sandbox.read("output.txt");
   ASSERT_FALSE(nlohmann::json::parse(sandbox.exp({"status", "--json"}).output)[0].at("silence").is_null());
-  // Nothing comes from the worker any more, so what is written here stays.
+  // The worker writes nothing any more, so what is written here stays.
   sandbox.change("UPDATE attempt SET started = started - 100");
   const std::string kill = "exp stop tiny --kill ends it now\n";
   const ProgramOutput first = sandbox.exp({"status"});

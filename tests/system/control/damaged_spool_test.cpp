@@ -1,5 +1,5 @@
-// A lost run whose spool was damaged, cut or replaced before anything of it was merged: what is whole comes
-// back, what is missing is named by exp run, exp show and exp db check, and the exit code says so.
+// A lost run whose spool was damaged, cut or replaced before any of it was merged: the intact part is
+// recovered, exp run, exp show and exp db check name the missing part, and the exit code reports it.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -12,8 +12,8 @@
 namespace encore::system_test {
 namespace {
 
-/// As after a crash of machine, worker and control program at once: nothing is merged, the processes are
-/// gone.
+/// The state after machine, worker and control program crash at once: nothing is merged, the processes have
+/// ended.
 constexpr const char* forget_what_was_merged =
     "UPDATE attempt SET state = 'running', spool_bytes = 0, spool_records = 0, first_step = NULL, pid = 1, "
     "process_start = 1; UPDATE run SET state = 'running', result = NULL; DELETE FROM point; DELETE FROM "
@@ -22,7 +22,7 @@ constexpr const char* forget_what_was_merged =
 constexpr const char* losses =
     "SELECT group_concat(step, ' ') FROM (SELECT step FROM curve WHERE metric = 'train/loss' ORDER BY step)";
 
-/// Crashed in step 12 of 20, with a checkpoint of step 10.
+/// Crashes in step 12 of 20, with a checkpoint of step 10.
 class LostRun : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -34,7 +34,7 @@ class LostRun : public ::testing::Test {
     id_ = sandbox_.one("SELECT id FROM run");
     spool_ = "encore.db.runs/" + id_ + "/attempt-0001.spool";
   }
-  /// The frame of the event with this text: where it begins and ends.
+  /// The frame of the event with this text: its begin and end.
   std::pair<std::size_t, std::size_t> frame_with(const std::string& text) const {
     const std::string bytes = sandbox_.read(spool_);
     for (std::size_t begin = spool_head_bytes; begin + 8 <= bytes.size();) {
@@ -53,7 +53,7 @@ class LostRun : public ::testing::Test {
     sandbox_.write(spool_, bytes);
   }
   ProgramOutput run_again() const { return sandbox_.exp({"run", "tiny.toml"}); }
-  /// What is missing is named in the same words everywhere, and stays named.
+  /// All commands name the missing part in the same words, also later.
   void expect_missing(const ProgramOutput& run, const std::string& what) const {
     EXPECT_EQ(run.end.exit_code, 1) << run.output << run.errors;
     EXPECT_TRUE(contains(run.output, "tiny completed in ")) << run.output;
@@ -65,7 +65,7 @@ class LostRun : public ::testing::Test {
     EXPECT_TRUE(contains(check.errors, "run tiny: " + what)) << check.errors;
     EXPECT_TRUE(contains(sandbox_.exp({"show", "tiny"}).output, what));
     const ProgramOutput again = run_again();
-    EXPECT_EQ(again.end.exit_code, 1) << "complete, and still not whole: " << again.output;
+    EXPECT_EQ(again.end.exit_code, 1) << "complete, but with missing records: " << again.output;
     EXPECT_TRUE(contains(again.errors, "missing   " + what)) << again.errors;
     const nlohmann::json json = nlohmann::json::parse(sandbox_.exp({"show", "tiny", "--json"}).output);
     EXPECT_TRUE(json.at("record_gaps").at(0).at("lost").get<bool>());
@@ -99,8 +99,8 @@ TEST_F(LostRun, ADamagedByteCostsOneRecordWhichIsNamed) {
       << "nothing is trained twice";
 }
 
-TEST_F(LostRun, WhatTheNextAttemptRecordsAgainIsNotMissing) {
-  // Of step 11, behind the checkpoint of step 10 at which the next attempt begins.
+TEST_F(LostRun, RecordsThatTheNextAttemptRepeatsAreNotMissing) {
+  // An event of step 11, behind the checkpoint of step 10 at which the next attempt begins.
   flip(frame_with("\"step\":11").first + 30);
   expect_whole(run_again());
   EXPECT_TRUE(contains(sandbox_.exp({"db", "check"}).output, "nothing is missing in the database"));
@@ -151,7 +151,7 @@ TEST_F(LostRun, AnotherRunsSpoolIsRefusedAndItsResultDoesNotBecomeThisRuns) {
   EXPECT_NE(sandbox_.one("SELECT result ->> 'measures' FROM run"),
             elsewhere.one("SELECT result ->> 'measures' FROM run"));
   EXPECT_EQ(sandbox_.one("SELECT first_step FROM attempt WHERE ordinal = 2"), "11")
-      << "its own checkpoints are not judged by another run's records";
+      << "another run's records do not decide about its checkpoints";
   EXPECT_TRUE(contains(sandbox_.exp({"logs", "tiny"}).output, "this is the spool of run " + other));
 }
 

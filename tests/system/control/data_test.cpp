@@ -1,5 +1,5 @@
-// Sets that are shares of one list of files, and a length that follows from the training set: from `exp run`
-// to what is shown, verified, evaluated and predicted, and what is refused before anything starts.
+// Data sets that are shares of one list of files, and a length that follows from the training set: from `exp
+// run` to what is shown, verified, evaluated and predicted, and what is rejected before anything starts.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -59,7 +59,7 @@ TEST_F(OneListOfFiles, RefusesASetWithoutExamples) {
       << refused;
 }
 
-/// The shape of many public sets: a file to train with and one to test with, and no file for development.
+/// The form of many public data sets: a training file and a test file, but no development file.
 TEST_F(OneListOfFiles, ADevelopmentSetIsCutBesideATestFile) {
   std::string train;
   for (int i = 0; i < 40; ++i)

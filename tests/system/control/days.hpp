@@ -1,5 +1,5 @@
-// A small model of language for tests of programs: letters of the days of the week, whose order it learns in
-// a second.
+// A small language model for tests of programs: it learns the order of letters in the days of the week in a
+// second.
 #pragma once
 
 #include <string>
@@ -48,7 +48,7 @@ steps = 250
 batch_tokens = 256
 )";
 
-/// Days in their order, in lines that are longer than a window.
+/// Writes the days in their order, in lines that are longer than a window.
 inline std::string days(int begin, int end) {
   const char* names[] = {"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"};
   std::string lines;
@@ -59,7 +59,7 @@ inline std::string days(int begin, int end) {
   return lines;
 }
 
-/// NAME.toml with its three sets.
+/// Writes NAME.toml with its three sets.
 inline void write_days(const Sandbox& sandbox, const std::string& name) {
   sandbox.write(name + ".toml", "name = \"" + name + "\"\n" + days_experiment);
   sandbox.write("train.txt", days(0, 56));
@@ -67,7 +67,7 @@ inline void write_days(const Sandbox& sandbox, const std::string& name) {
   sandbox.write("test.txt", days(90, 104));
 }
 
-/// NAME.toml, whose model writes bytes: most of its letters take two of them to four.
+/// Writes NAME.toml, whose model writes bytes: most of its letters take two to four of them.
 inline void write_letters(const Sandbox& sandbox, const std::string& name) {
   std::string experiment = "name = \"" + name + "\"\n" + days_experiment;
   const std::string tokenizer = "type = \"character\"\nvocab_size = 60\nwhite_space = true\n";

@@ -1,5 +1,5 @@
 // A run that learns from another one ([distil]), with the real worker: the order, equal bits over threads,
-// kills and verifications, what is shown of the teacher, and what is refused before anything starts.
+// kills and verifications, what is shown of the teacher, and what is rejected before anything starts.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -86,7 +86,7 @@ TEST_F(Distil, ATeacherOfTheDatabaseGivesTheSameBitsAndCountsByItsWeights) {
   EXPECT_EQ(digests(sandbox_, "named"), digests(sandbox_, "student"));
   EXPECT_NE(sandbox_.one("SELECT question FROM run WHERE name = 'named'"),
             sandbox_.one("SELECT question FROM run WHERE name = 'student'"));
-  // Under another name it is the same teacher, and with other weights another one.
+  // A teacher under another name is the same teacher; with other weights it is another one.
   const std::string question = sandbox_.one("SELECT question FROM run WHERE name = 'named'");
   output_of({"run", "teacher.toml", "-q", "--seed", "7", "--name", "other"});
   const auto planned = [&](const std::string& teacher) {
@@ -125,7 +125,7 @@ TEST_F(Distil, AnyThreadsAndAnyKillEndWithTheSameBits) {
     arguments.insert(arguments.end(), options.begin(), options.end());
     EXPECT_EQ(json::parse(output_of(arguments)).at("outcome"), "equal") << options[0];
   }
-  // Where what is learned is no help on the development set, an earlier checkpoint is kept.
+  // If learning does not help on the development set, an earlier checkpoint is kept.
   write_contrary_set(sandbox_);
   output_of({"run", "student.toml", "-q", "--name", "scores", "-S", "distil.states=0", "-S",
              "distil.attention=0", "-S", "data.dev=contrary.conll"});
@@ -136,7 +136,7 @@ TEST_F(Distil, AnyThreadsAndAnyKillEndWithTheSameBits) {
 }
 
 TEST_F(Distil, RanksTrainTheBitsOfOneProcess) {
-  if (!Sandbox::has("mpirun")) GTEST_SKIP() << "no mpirun here (on Debian openmpi-bin)";
+  if (!Sandbox::has("mpirun")) GTEST_SKIP() << "mpirun is missing (on Debian openmpi-bin)";
   const ProgramOutput version = run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
   if (json::parse(version.output).at("mpi") == "") GTEST_SKIP() << "this worker has no MPI";
   output_of({"run", "student.toml", "-q"});
@@ -153,10 +153,10 @@ TEST_F(Distil, ScoresStatesAndAttentionAreLearned) {
     output_of({"run", "student.toml", "-q", "-S", without, "--name", name});
     EXPECT_TRUE(last.insert(digests(sandbox_, name).back()).second) << without;
   }
-  EXPECT_EQ(sandbox_.one("SELECT count(*) FROM run"), "5") << "the teacher serves all";
+  EXPECT_EQ(sandbox_.one("SELECT count(*) FROM run"), "5") << "all students share the teacher";
 }
 
-TEST_F(Distil, AWeightOfZeroIsNoQuestionOfItsOwn) {
+TEST_F(Distil, AWeightOfZeroIsTheSameQuestion) {
   output_of({"run", "teacher.toml", "-q"});
   const auto question = [&](const std::string& more) {
     sandbox_.write("named.toml",
@@ -187,7 +187,7 @@ TEST_F(Distil, AMaskedLanguageModelLearnsFromAnother) {
   EXPECT_EQ(json::parse(output_of({"verify", "student", "--threads", "2", "--json"})).at("outcome"), "equal");
 }
 
-TEST_F(Distil, WhatDoesNotFitIsRefusedBeforeTheStart) {
+TEST_F(Distil, RejectsTeachersThatDoNotFitBeforeTheStart) {
   output_of({"run", "teacher.toml", "-q"});
   const std::string named = student("{ run = \"teacher\" }", "named");
   const auto refused = [&](const std::string& text) {

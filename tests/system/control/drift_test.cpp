@@ -1,5 +1,5 @@
-// Drift between two numeric environments that this machine really has: oneDNN held to the oldest instruction
-// set against what the processor can. Every figure is computed again here, from the files, without Encore.
+// Drift between two real numeric environments of this machine: oneDNN limited to the oldest instruction set
+// against all that the processor has. Every number is computed again here, from the files, without Encore.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,7 +18,7 @@ namespace {
 
 using Tensors = std::map<std::string, std::vector<float>>;
 
-/// The float32 tensors of a safetensors file, by its format: length, JSON header, data.
+/// Reads the float32 tensors of a safetensors file: length, JSON header, data.
 Tensors tensors_of(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   const std::string bytes(std::istreambuf_iterator<char>(in), {});
@@ -38,7 +38,7 @@ Tensors tensors_of(const std::filesystem::path& path) {
   return tensors;
 }
 
-/// What is expected of one tensor or of one layer.
+/// Expected values of one tensor or one layer.
 struct Expected {
   long double difference = 0, one = 0, other = 0, largest = 0;
   std::int64_t values = 0, different = 0, ulps = 0;
@@ -80,11 +80,11 @@ void expect_figures(const nlohmann::json& found, const Expected& expected) {
   EXPECT_NEAR(found.at("relative").get<double>(), relative, 1e-9 * relative);
 }
 
-/// One step of a drift against the two files of that step.
+/// Compares one step of a drift with the two files of that step.
 void expect_step(const nlohmann::json& step, const std::filesystem::path& one,
                  const std::filesystem::path& other) {
   const Tensors a = tensors_of(one), b = tensors_of(other);
-  ASSERT_EQ(step.at("tensors").size(), a.size()) << "every tensor is told";
+  ASSERT_EQ(step.at("tensors").size(), a.size()) << "every tensor is listed";
   std::map<std::string, Expected> layers;
   for (const nlohmann::json& tensor : step.at("tensors")) {
     const std::string name = tensor.at("name");
@@ -108,7 +108,7 @@ std::string checkpoint(std::int64_t step) {
 
 class TwoInstructionSets : public ::testing::Test {
  protected:
-  /// Trains with SSE 4.1 alone; what comes later may use what there is.
+  /// Trains with SSE 4.1 alone; later commands may use all instruction sets.
   void SetUp() override {
     sandbox.set("ONEDNN_MAX_CPU_ISA", "DEFAULT");
     const ProgramOutput version = sandbox.shell(ENCORE_BUILD_DIR "/bin/encore-worker version");
@@ -152,7 +152,7 @@ TEST_F(TwoInstructionSets, VerifyMeasuresTheDriftOfEveryStepAndLayer) {
   for (const nlohmann::json& curve : drift.at("curves")) told = told || curve.at("metric") == "train/loss";
   EXPECT_TRUE(told) << drift.at("curves").dump();
   EXPECT_EQ(nlohmann::json::parse(sandbox.one("SELECT details ->> '$.drift' FROM verification")), drift)
-      << "it is kept with the verdict";
+      << "the drift is stored with the verdict";
 }
 
 TEST_F(TwoInstructionSets, DiffMeasuresTheDriftOfTwoRunsWithoutTrainingAgain) {
@@ -165,7 +165,7 @@ TEST_F(TwoInstructionSets, DiffMeasuresTheDriftOfTwoRunsWithoutTrainingAgain) {
     const std::string file = checkpoint(step.at("step"));
     expect_step(step, folder("tiny") / file, folder("tiny-2") / file);
   }
-  // The curve of the loss, step by step, from the database.
+  // The loss curve, step by step, from the database.
   std::string first = "never";
   double largest = 0;
   for (int step = 1; step <= 20; ++step) {
@@ -188,7 +188,7 @@ TEST_F(TwoInstructionSets, DiffMeasuresTheDriftOfTwoRunsWithoutTrainingAgain) {
   for (const char* part : {"gemm", "(sse41)", "drift of the layers, relative to their norm:", "encoder.0",
                            "drift of the loss, relative:", "train/loss", "BY OVER 0 FROM"})
     EXPECT_TRUE(contains(text, part)) << part << "\n" << text;
-  EXPECT_FALSE(contains(sandbox.exp({"diff", "tiny", "tiny-2"}).output, "drift")) << "only when asked for";
+  EXPECT_FALSE(contains(sandbox.exp({"diff", "tiny", "tiny-2"}).output, "drift")) << "only on request";
 }
 
 TEST_F(TwoInstructionSets, ABundleWithWeightsAloneShowsItsDriftAndTheScoresOfBothSides) {

@@ -1,4 +1,4 @@
-// `exp embed`: vectors, neighbours and analogies from a trained run, and what is refused.
+// `exp embed`: vectors, neighbours and analogies from a trained run, and the rejected calls.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -50,7 +50,7 @@ TEST_F(EmbedVerb, FindsTheNearestLines) {
   const json& neighbours = found.at("nearest").at(0).at("neighbours");
   ASSERT_EQ(neighbours.size(), 3u);
   EXPECT_EQ(neighbours[0].at("line"), 1);
-  EXPECT_EQ(neighbours[1].at("line"), 5) << "equal texts in the order of their lines";
+  EXPECT_EQ(neighbours[1].at("line"), 5) << "equal lines in their order";
   EXPECT_NEAR(neighbours[0].at("similarity").get<double>(), 1.0, 1e-5);
   EXPECT_GT(neighbours[1].at("similarity").get<double>(), neighbours[2].at("similarity").get<double>());
   const std::string input = sandbox_.read("lines.txt");

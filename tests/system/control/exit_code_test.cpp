@@ -1,5 +1,5 @@
-// Exit codes, verb by verb and situation by situation: 0 done or nothing to do, 1 a run failed, 2 nothing was
-// started, 3 the bits differ, 75 unfinished and to be gone on with. Each row has a folder of its own.
+// Exit codes of each verb in each situation: 0 done or nothing to do, 1 a run failed, 2 nothing was started,
+// 3 the bits differ, 75 unfinished, to be resumed. Each row has a folder of its own.
 #include <gtest/gtest.h>
 
 #include "system/control/sandbox.hpp"
@@ -66,7 +66,7 @@ const std::vector<Situation> situations = {
 
 class ExitCode : public ::testing::TestWithParam<Situation> {};
 
-TEST_P(ExitCode, IsAsDesigned) {
+TEST_P(ExitCode, IsTheDocumentedOne) {
   const Situation& situation = GetParam();
   Sandbox sandbox;
   for (const auto& [name, value] : situation.before) sandbox.set(name, value);
@@ -77,7 +77,7 @@ TEST_P(ExitCode, IsAsDesigned) {
   const bool started = std::filesystem::exists(sandbox.folder() / "encore.db");
   EXPECT_FALSE(started && situation.code == 2 && !situation.trained) << "nothing may be started";
   const bool silent = (output.output + output.errors).empty();
-  EXPECT_FALSE(silent && situation.code != 0) << "the reason is told";
+  EXPECT_FALSE(silent && situation.code != 0) << "the reason is printed";
 }
 
 INSTANTIATE_TEST_SUITE_P(Situations, ExitCode, testing::ValuesIn(situations),

@@ -1,5 +1,5 @@
-// A model goes out as a Hugging Face folder and comes back: `exp export`, and [model] from = that folder. And
-// what is refused of both.
+// A model is exported as a Hugging Face folder and imported again: `exp export`, and [model] from = that
+// folder. Also what both reject.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// Starts from the folder, and moves by less than the last bit of any number.
+/// Starts from the folder and trains with a rate so small that no number changes.
 std::string restful_experiment(const std::string& name, const std::string& folder,
                                const std::string& model = "") {
   return "name = \"" + name + R"("
@@ -51,7 +51,8 @@ class Export : public RealWorkerTest {
     output_of({"run", name + ".toml", "-q"});
   }
   json json_in(const std::string& file) const { return json::parse(sandbox_.read(file)); }
-  /// Of what lies beside the database: exported folders and what is left of unfinished ones.
+  /// Names in the folder of the database that contain `part`: exported folders and the rest of unfinished
+  /// ones.
   std::vector<std::string> folders_with(const std::string& part) const {
     std::vector<std::string> names;
     for (const auto& entry : fs::directory_iterator(sandbox_.folder()))
@@ -65,7 +66,7 @@ TEST_F(Export, WritesAFolderWhoseParametersComeBackBitByBit) {
   const std::string said = output_of({"export", "bert", "--format", "huggingface", "-o", "out"});
   EXPECT_TRUE(contains(said, "written to ") && contains(said, " as BertForTokenClassification with "))
       << said;
-  EXPECT_EQ(folders_with("out"), std::vector<std::string>{"out"}) << "nothing is left aside";
+  EXPECT_EQ(folders_with("out"), std::vector<std::string>{"out"}) << "no temporary folder is left";
 
   const json config = json_in("out/config.json");
   EXPECT_EQ(config.at("architectures"), json({"BertForTokenClassification"}));
@@ -143,14 +144,14 @@ TEST_F(Export, RoundsToSixteenBitsOnce) {
     output_of({"export", "from-" + type, "-o", "again-" + type, "--dtype", type});
     EXPECT_EQ(sandbox_.read("again-" + type + "/model.safetensors"),
               sandbox_.read(folder + "/model.safetensors"))
-        << "what was rounded is not rounded again";
+        << "rounded numbers are not rounded again";
   }
   EXPECT_TRUE(contains(refusal_of({"export", "bert", "-o", "out", "--dtype", "int8"}),
                        "--dtype is \"int8\"; it must be float32, bfloat16 or float16"));
   EXPECT_TRUE(folders_with("out").empty());
 }
 
-TEST_F(Export, OfTextsNeedsAPoolerOfTheFirstState) {
+TEST_F(Export, OfWholeTextNeedsAPoolerOfTheFirstState) {
   std::string lines;
   for (int i = 0; i < 40; ++i)
     lines += std::string(i % 2 == 0 ? "a good film\tpositive\n" : "a bad film\tnegative\n");

@@ -6,15 +6,15 @@
 //   FAKE_DEVICE=...            what it says of its numeric environment
 //   FAKE_CHANGE_AT=7           other bits from there on
 //   FAKE_CRASH_AT=7            kill itself there ...        FAKE_SIGNAL=9      ... with this signal
-//   FAKE_CRASH_ATTEMPTS=1      ... in so many attempts      FAKE_FAIL_AT=7     the loss is not finite there
-//   FAKE_CRASH_ONLY=text       only in runs whose name has that; FAKE_FAIL_ONLY alike
+//   FAKE_CRASH_ATTEMPTS=1      ... in the first N attempts  FAKE_FAIL_AT=7     the loss is not finite there
+//   FAKE_CRASH_ONLY=text       only in runs whose name contains text; FAKE_FAIL_ONLY alike
 //   FAKE_WEIGHTS=1             concludes with a weights file, for runs that start from this one
 //   FAKE_SURFACE=1             dev/f1 follows from learning rate, dropout and epoch, for searches
 //   FAKE_UNDEFINED_BELOW=0.25  dev/f1 is 1 and undefined on dev with a lower dropout
 //   FAKE_CHECK=key:message     what `check` finds           FAKE_STUBBORN=1    ignores requests to stop
 //   PAUSE_AT=7:FOLDER          waits in that step while FOLDER exists, and listens to requests
-//   (support/pause.hpp), with PAUSE_ONLY=text only in runs whose name has that
-//   FAKE_HOLD_CHECK=FIFO       `check` waits until somebody opens it for writing (fifo.hpp)
+//   (support/pause.hpp), with PAUSE_ONLY=text only in runs whose name contains text
+//   FAKE_HOLD_CHECK=FIFO       `check` waits until a process opens it for writing (fifo.hpp)
 #include <chrono>
 #include <cmath>
 #include <csignal>
@@ -60,7 +60,7 @@ std::string text_setting(const char* name, std::string_view otherwise) {
   return std::string(text == nullptr ? otherwise : text);
 }
 
-/// Until somebody writes to the FIFO, or opens and closes it.
+/// Waits until a process writes to the FIFO, or opens and closes it.
 void wait_at(const std::string& fifo) {
   if (!fifo.empty()) std::ifstream(fifo).get();
 }
@@ -83,7 +83,7 @@ nlohmann::json plugins_of(const Specification& specification) {
   return list;
 }
 
-/// One round of splitmix64: what a training step is here.
+/// One round of splitmix64, which stands for a training step here.
 std::uint64_t trained(std::uint64_t state, std::int64_t step) {
   std::uint64_t z = state + 0x9e3779b97f4a7c15u * static_cast<std::uint64_t>(step);
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -91,7 +91,7 @@ std::uint64_t trained(std::uint64_t state, std::int64_t step) {
   return z ^ (z >> 31);
 }
 
-/// Where the control program has put this process.
+/// The cores and threads on which the control program placed this process.
 nlohmann::json place(int threads) {
   nlohmann::json cores = nlohmann::json::array();
   cpu_set_t allowed;
@@ -201,7 +201,7 @@ class FakeRun {
     return true;
   }
 
-  /// Whether a variable that limits a mishap to some runs means this one.
+  /// Whether a variable that limits a fault to some runs applies to this run.
   bool meant(const char* variable) const {
     return name_.find(text_setting(variable, "")) != std::string::npos;
   }
@@ -227,7 +227,7 @@ class FakeRun {
   }
 
   void save(const char* kind) {
-    const float value = 1.0f + static_cast<float>(state_ % 1024) * 0x1p-23f;  // so many ulps from 1
+    const float value = 1.0f + static_cast<float>(state_ % 1024) * 0x1p-23f;  // that number of ulps from 1
     const SavedFile saved = save_checkpoint(
         folder_, step_, {{"parameter/x", DType::float32, {1}, std::as_bytes(std::span(&value, 1))}},
         {{"state", std::to_string(state_)}, {"step", std::to_string(step_)}}, [&] { spool_.sync(); });
@@ -312,7 +312,8 @@ int check() {
   return problems.empty() ? 0 : 2;
 }
 
-/// `file`: the name of what comes, where it is in the format of the run's data.
+/// Prints an answer for each line. `file`: the name of the input file, if it has the format of the run's
+/// data.
 int predict(const std::string& format, const std::string& file) {
   const std::string what = format + (file.empty() ? "" : " of " + file);
   for (std::string line; std::getline(std::cin, line);) std::cout << what << ": " << line << '\n';

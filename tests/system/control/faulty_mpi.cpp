@@ -1,11 +1,11 @@
-// A library in front of MPI, for tests: it does what MPI must not do. mpirun has ranks load it (-x
-// LD_PRELOAD); what it calls in turn are the PMPI names that every MPI has beside its own. $FAULTY_MPI:
+// A library in front of MPI, for tests, which does what MPI must not do. mpirun has ranks load it (-x
+// LD_PRELOAD); it calls the PMPI names that every MPI has beside its own. $FAULTY_MPI:
 //   order    in an exchange, the first part of the first and of the last sender change places, so that the
 //            owner of a range adds the shards in another order
-//   bit      what rank 1 gets of the parameters of others has one wrong bit, once
-//   version  it calls itself another version of Open MPI
-//   slow     rank 1 comes late to every exchange, by another time each
-//   hold:R:S:C  rank R stands still at call C of those below after S steps
+//   bit      the parameters that rank 1 receives have one wrong bit, once
+//   version  it reports another version of Open MPI
+//   slow     rank 1 is late in every exchange, by a different time each
+//   hold:R:S:C  rank R stops at call C of those below after S steps
 #include <mpi.h>
 
 #include <algorithm>
@@ -76,7 +76,7 @@ int MPI_Isend(const void* bytes, int count, MPI_Datatype type, int to, int tag, 
 
 int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
   const int result = PMPI_Waitall(count, requests, statuses);
-  // Who only receives collects a state, which is no sum.
+  // A rank that only receives collects a state, which is not a sum.
   if (sent > 0 && asked_for("order")) change_places();
   received.clear();
   sent = 0;

@@ -1,5 +1,5 @@
-// Fifo: at it the `check` of a scripted worker is held (FAKE_HOLD_CHECK) until the test lets it continue.
-// hold.hpp holds workers in a step of training.
+// Fifo: holds the `check` of a scripted worker (FAKE_HOLD_CHECK) until the test lets it continue. hold.hpp
+// holds workers in a step of training.
 #pragma once
 
 #include <fcntl.h>
@@ -19,9 +19,9 @@ class Fifo {
   explicit Fifo(std::filesystem::path path) : path_(std::move(path)) { ::mkfifo(path_.c_str(), 0600); }
 
   std::string path() const { return path_.string(); }
-  /// Waits until a worker has come to it, and lets that one go on.
+  /// Waits until a worker has reached it, and lets that worker continue.
   void open() const { ::close(::open(path_.c_str(), O_WRONLY | O_CLOEXEC)); }
-  /// For one that may come or not, now or later.
+  /// Lets a worker continue that may reach it now, later or never.
   void stay_open() {
     descriptor_ = FileDescriptor(::open(path_.c_str(), O_RDWR | O_CLOEXEC));
     EXPECT_EQ(::write(descriptor_.get(), "x", 1), 1);

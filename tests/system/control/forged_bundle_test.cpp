@@ -1,6 +1,6 @@
-// Bundles that somebody has changed. Every column of every table and every file is changed alone, and by a
-// forger who makes all other parts agree with it again. Each change is found when the bundle is opened, or
-// different when the run is trained again, or is printed as a claim: evidence.hpp says which.
+// Bundles that another person has changed. Every column of every table and every file is changed alone, and
+// by a forger who adapts all other parts to it. Each change is found when the bundle is opened, or makes a
+// difference when the run is trained again, or is printed as a claim: evidence.hpp says which.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -39,7 +39,7 @@ const Catalogue& catalogue() {
   return all;
 }
 
-/// Texts by what stands behind them: "claimed point.value" and its values.
+/// Strings, keyed by their evidence and name: "claimed point.value" and its values.
 using ValuesByEvidence = std::map<std::string, std::set<std::string>>;
 
 ValuesByEvidence values_by_evidence(Store& store) {
@@ -57,13 +57,13 @@ ValuesByEvidence values_by_evidence(Store& store) {
   return all;
 }
 
-/// What a reader of the bundle gets to see, and what follows from it.
+/// What a reader of the bundle sees, and what follows from it.
 struct Opened {
   std::string refusal = {};  ///< empty: it was opened
   ValuesByEvidence by_evidence = {};
   std::size_t claimed_questions = 0, unproved = 0;
 
-  /// Names of values with that evidence that are not those of the other.
+  /// Names of values with that evidence that differ from those of the other.
   std::vector<std::string> changed(const std::string& evidence, const Opened& other) const {
     std::vector<std::string> names;
     for (const auto& [name, values] : by_evidence)
@@ -88,7 +88,7 @@ Opened open(const fs::path& archive) {
   return opened;
 }
 
-/// Another value of the same type, as an SQL expression over the column `name`.
+/// Returns another value of the same type, as an SQL expression over the column `name`.
 std::string other_value(const std::string& table, const std::string& name) {
   static const std::map<std::string, std::string> words = {
       {"run.state", "CASE run.state WHEN 'failed' THEN 'stopped' ELSE 'failed' END"},
@@ -115,7 +115,7 @@ std::string other_member(const std::string& name, const std::string& path) {
          "') || 'x') ELSE '{\"forged\": 1}' END))";
 }
 
-/// A bundle, and the means to change it.
+/// A bundle that a test can change.
 class Forger {
  public:
   Forger(fs::path folder, const std::string& bundle)
@@ -125,7 +125,7 @@ class Forger {
   Archive& archive() { return archive_; }
   void start_over() { archive_ = honest_; }
 
-  /// Writes the bundle with a list that fits its files.
+  /// Writes the bundle with a list that matches its files.
   void save() {
     archive_.list_again();
     archive_.save(evil());
@@ -149,7 +149,7 @@ class Forger {
   }
 
   /// Makes every other part agree with specification.json and the spool, as a forger does who knows Encore:
-  /// question, rows, digests of files. `change` may change files before.
+  /// question, rows, digests of files. `change` may change files first.
   void make_consistent(const std::function<void(Specification&)>& change = {}) {
     const fs::path work = folder_ / "forging";
     fs::remove_all(work);
@@ -192,7 +192,7 @@ class Forger {
     fs::remove_all(work);
   }
 
-  /// The file of weights says that it answers this question, and the spool names its new digest.
+  /// Makes the weights file say that it answers this question, and the spool name its new digest.
   void answer(const fs::path& run_folder, const std::string& question) {
     if (!fs::exists(run_folder / weights_file)) return;
     {
@@ -213,7 +213,7 @@ class Forger {
     write_bytes(run_folder / spool_name(1), archive_.content(spool_name(1)));
   }
 
-  /// The spool with each record as `change` leaves it, and checksums that fit.
+  /// Writes the spool with each record as `change` leaves it, and matching checksums.
   void change_spool(const std::function<void(SpoolRecord&)>& change) {
     const fs::path in = folder_ / spool_name(1), out = folder_ / "forged.spool";
     write_bytes(in, archive_.content(spool_name(1)));
@@ -233,7 +233,7 @@ class Forger {
     fs::remove(out);
   }
 
-  /// One member of the first event of that type.
+  /// Changes one member of the first event of that type.
   void change_event(const std::string& type, const std::function<void(json&)>& change) {
     bool done = false;
     change_spool([&](SpoolRecord& record) {
@@ -246,7 +246,7 @@ class Forger {
     });
   }
 
-  /// The digest of a file, in the event that names it, becomes that of its content.
+  /// Sets the digest of a file, in the event that names it, to that of its content.
   void sign(const std::string& path) {
     const std::string content = archive_.content(path);
     change_spool([&](SpoolRecord& record) {
@@ -309,7 +309,7 @@ TEST(Evidence, NamesEveryColumnOfTheSchema) {
 class ForgedColumns : public ::testing::Test {
  protected:
   ForgedColumns() {
-    // Hundreds of bundles are opened, and nothing of them has to last.
+    // Hundreds of bundles are opened, and none of them has to be kept on disk.
     if (fs::is_directory("/dev/shm")) ::setenv("TMPDIR", "/dev/shm", 1);
     sandbox_.set("FAKE_STEP_MS", "0");
     sandbox_.set("FAKE_WEIGHTS", "1");
@@ -383,7 +383,7 @@ class ForgedColumns : public ::testing::Test {
   Sandbox sandbox_;
 };
 
-TEST_F(ForgedColumns, OfASweepAreFoundOrClaims) {
+TEST_F(ForgedColumns, FoundOrClaimsInASweep) {
   sandbox_.write("two.toml", "tags = [\"seen\", \"twice\"]\nnote = \"a note\"\n" + tiny_experiment("two") +
                                  "[sweep.grid]\n\"model.dropout\" = [0.1, 0.2]\n");
   exp({"run", "two.toml", "-q"});
@@ -394,7 +394,7 @@ TEST_F(ForgedColumns, OfASweepAreFoundOrClaims) {
   change_every_column("two.tar.zst");
 }
 
-TEST_F(ForgedColumns, OfASearchAreFoundOrClaims) {
+TEST_F(ForgedColumns, FoundOrClaimsInASearch) {
   sandbox_.set("FAKE_SURFACE", "1");
   sandbox_.write("search.toml", tiny_experiment("look") +
                                     "[search]\nmethod = \"random\"\ntrials = 3\nseed = 1\n[search.space]\n"
@@ -404,7 +404,7 @@ TEST_F(ForgedColumns, OfASearchAreFoundOrClaims) {
   change_every_column("look.tar.zst");
 }
 
-/// A literal with the mark of a comment once hid a change of a view.
+/// Once, a string literal with a comment mark hid the change of a view.
 TEST_F(ForgedColumns, AViewOfTheSenderIsNotUsed) {
   exp({"run", "tiny.toml", "-q"});
   exp({"bundle", "tiny", "-o", "tiny.tar.zst"});
@@ -432,7 +432,7 @@ TEST_F(ForgedColumns, ATypeThatIsNotHereMakesTheQuestionAClaimThatIsNamed) {
 
 // --- every file, alone ---
 
-TEST_F(ForgedColumns, EveryFileIsHeldAgainstTheRowsThatNameIt) {
+TEST_F(ForgedColumns, EveryFileIsComparedWithTheRowsThatNameIt) {
   exp({"run", "tiny.toml", "-q"});
   exp({"bundle", "tiny", "--data", "--weights", "all", "-o", "tiny.tar.zst"});
   Forger forger(sandbox_.folder(), "tiny.tar.zst");
@@ -452,7 +452,7 @@ TEST_F(ForgedColumns, EveryFileIsHeldAgainstTheRowsThatNameIt) {
       EXPECT_EQ(opened.changed(evidence, honest), std::vector<std::string>()) << name;
     claims.insert(fs::path(name).filename().string());
   }
-  // Nothing is derived from these; the first is opened only by its name.
+  // Nothing is derived from these files; the first is found only by its name.
   EXPECT_EQ(claims, (std::set<std::string>{"attempt-0001.log", "report.html"}));
 }
 
@@ -479,7 +479,7 @@ class ConsistentForger : public RealWorkerTest {
     forger_->save();
     honest_ = open(forger_->evil());
     ASSERT_EQ(honest_.refusal, "");
-    ASSERT_EQ(verdict(), 0) << "what was forged back to itself is equal";
+    ASSERT_EQ(verdict(), 0) << "a forgery back to the original is equal";
     forger_->start_over();
   }
 
@@ -489,17 +489,17 @@ class ConsistentForger : public RealWorkerTest {
     return output.end.exit_code;
   }
 
-  /// The bundle as it is now contradicts nothing, and training again finds what was changed, or only claims
-  /// were changed.
+  /// The bundle in its present state is consistent, and training again finds the change, or only claims were
+  /// changed.
   void expect_different_or_claimed(const std::string& what) {
     forger_->save();
     const Opened opened = open(forger_->evil());
-    ASSERT_EQ(opened.refusal, "") << what << " was no consistent forgery";
+    ASSERT_EQ(opened.refusal, "") << what << " was not a consistent forgery";
     const std::vector<std::string> facts = opened.changed("trained", honest_);
     const bool is_fact = !facts.empty();
     const bool is_claim = !opened.changed("claimed", honest_).empty();
     EXPECT_TRUE(is_fact || is_claim) << what << " changed nothing";
-    // A claim changes nothing that is trained: a few of them show it.
+    // A claim changes nothing that is trained: a few of them show this.
     if (is_fact || claimed_ < 3) {
       EXPECT_EQ(verdict(), is_fact ? 3 : 0) << what << ", " << testing::PrintToString(facts) << ": " << said_;
     }
@@ -507,10 +507,10 @@ class ConsistentForger : public RealWorkerTest {
     forger_->start_over();
   }
 
-  /// Likewise of a file, which no column holds.
+  /// The same for a file, which no column holds.
   void expect_different(const std::string& what) {
     forger_->save();
-    EXPECT_EQ(open(forger_->evil()).refusal, "") << what << " was no consistent forgery";
+    EXPECT_EQ(open(forger_->evil()).refusal, "") << what << " was not a consistent forgery";
     EXPECT_EQ(verdict(), 3) << what << ": " << said_;
     forger_->start_over();
   }
@@ -538,7 +538,7 @@ TEST_F(ConsistentForger, SettingsAndSeedAreFoundByTrainingAgain) {
   EXPECT_EQ(different_, changes.size());
 }
 
-TEST_F(ConsistentForger, WhatTheWorkerReportedIsFoundOrAClaim) {
+TEST_F(ConsistentForger, ChangesOfTheWorkersReportsAreFoundOrClaims) {
   std::map<std::string, std::set<std::string>> members;
   forger_->change_spool([&](SpoolRecord& record) {
     if (record.kind != SpoolKind::event) return;
@@ -547,7 +547,7 @@ TEST_F(ConsistentForger, WhatTheWorkerReportedIsFoundOrAClaim) {
       if (name != "type" && !value.is_null()) members[event.at("type").get<std::string>()].insert(name);
   });
   forger_->start_over();
-  // Points and digests have tables of their own; progress is what a live line showed.
+  // Points and digests have tables of their own; progress is the content of a live line.
   for (const char* type : {"measured"}) members.erase(type);
   for (const auto& [type, names] : members)
     for (const std::string& name : names) {
@@ -619,7 +619,7 @@ TEST_F(ConsistentForger, ValuesAndMeaningsOfMetricsAreFoundButForThoseOfTheClock
   }
 }
 
-/// Whether a checkpoint was the best or the last is no part of what training again compares.
+/// Whether a checkpoint was the best or the last is not part of what training again compares.
 TEST_F(ConsistentForger, TheKindOfACheckpointIsAClaim) {
   forger_->change_event("checkpoint",
                         [](json& event) { event["kind"] = event.at("kind") == "best" ? "last" : "best"; });
@@ -688,7 +688,7 @@ TEST_F(ConsistentForger, AnInventedVerificationAndACommitAreClaims) {
   EXPECT_GT(shown.find("tiny"), claims) << "the name of a run is a claim: " << shown;
 }
 
-/// The report that is written has what was checked; the one that was packed is only a file of the bundle.
+/// The written report has the checked facts; the packed report is only a file of the bundle.
 TEST_F(ConsistentForger, TheReportIsWrittenFromCheckedRows) {
   forger_->archive().content("report.html") = "<script>alert('verified and signed')</script>";
   forger_->save();

@@ -1,5 +1,5 @@
-// `exp generate` with the real worker: texts that grow on the screen, several at once, JSON, and what is
-// refused.
+// `exp generate` with the real worker: text that grows on the screen, several outputs at once, JSON, and the
+// rejected calls.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -86,11 +86,11 @@ TEST_F(Generate, RefusesWhatContradictsItself) {
 TEST_F(Generate, RefusesAPromptThatDoesNotFit) {
   expect_refused({"monday tuesday wednesday thursday"}, 1,
                  "prompt 1 is longer than data.max_length = 16 of the model; shorten it");
-  EXPECT_EQ(written({"monday tuesday ", "--max-tokens", "9"}).size(), 10U) << "as long as it may be";
+  EXPECT_EQ(written({"monday tuesday ", "--max-tokens", "9"}).size(), 10U) << "as long as allowed";
   EXPECT_FALSE(written({"\xE2\x82\xAC mon", "--max-tokens", "3"}).empty()) << "tokens that are not known";
 }
 
-TEST_F(Generate, RefusesAModelThatReadsWholeTexts) {
+TEST_F(Generate, RefusesAModelWithoutGeneration) {
   output_of({"run", "tiny.toml", "-q"});
   const ProgramOutput output = sandbox_.exp({"generate", "tiny", "in Oslo"});
   EXPECT_EQ(output.end.exit_code, 1);

@@ -1,5 +1,5 @@
-// The examples in the help of every verb and action, found by asking `exp` itself and run in order, with the
-// real worker, in a folder that holds what they name: the quickstart with a tiny experiment.
+// The examples in the help of every verb and action, found by calling `exp` itself and run in order, with the
+// real worker, in a folder that holds the files they name: the quickstart with a tiny experiment.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -13,7 +13,8 @@
 namespace encore::system_test {
 namespace {
 
-/// The names in a list of verbs or actions: lines of two blanks, a name, two blanks or more, a summary.
+/// Returns the names in a list of verbs or actions: lines of two blanks, a name, two or more blanks, a
+/// summary.
 std::vector<std::string> names_in(const std::string& text) {
   std::vector<std::string> names;
   std::istringstream lines(text);
@@ -34,7 +35,7 @@ std::vector<std::string> examples_in(const std::string& help) {
   return commands;
 }
 
-/// The words of a command line, quotes taken away.
+/// Returns the words of a command line without quotes.
 std::vector<std::string> words_of(const std::string& command) {
   std::vector<std::string> words(1);
   bool quoted = false;
@@ -49,7 +50,7 @@ std::vector<std::string> words_of(const std::string& command) {
   return words;
 }
 
-/// The examples of one verb or action; it must have one of itself.
+/// Returns the examples of one verb or action; it must have at least one.
 std::vector<std::string> examples_of(const Sandbox& sandbox, const std::string& verb) {
   std::vector<std::string> asking = words_of(verb);
   asking.emplace_back("-h");
@@ -63,7 +64,7 @@ std::vector<std::string> examples_of(const Sandbox& sandbox, const std::string& 
   return commands;
 }
 
-/// Of every verb, then of every action of those that have some.
+/// Collects the examples of every verb, then those of its actions.
 std::vector<std::string> all_examples(const Sandbox& sandbox) {
   std::vector<std::string> all;
   const auto take = [&](const std::string& verb) {
@@ -99,8 +100,8 @@ bool makes_a_plugin(const std::string& command) {
   return command.starts_with("exp plugin new ") || command.starts_with("exp plugin build ");
 }
 
-/// What would go on for ever is ended once it works. Its port may be taken on this machine, so it gets a free
-/// one.
+/// Programs that would run for ever are ended once they work. Their port may be taken on this machine, so
+/// they get a free one.
 ProgramOutput served(const Sandbox& sandbox, std::vector<std::string> words) {
   if (std::ranges::find(words, "--port") == words.end()) words.insert(words.end(), {"--port", "0"});
   const pid_t server = sandbox.start(words, "serve.txt");
@@ -110,7 +111,8 @@ ProgramOutput served(const Sandbox& sandbox, std::vector<std::string> words) {
   return {.end = end.value_or(ProcessEnd{.exit_code = 1}), .output = sandbox.read("serve.txt"), .errors = ""};
 }
 
-/// Lines of a help that are wider than they may be: none but a command, which is copied as one line.
+/// Returns lines of a help text that are too wide. Commands are exempt, because a user copies them as one
+/// line.
 std::vector<std::string> wide_lines(const std::string& help, std::size_t width) {
   std::vector<std::string> wide;
   std::istringstream lines(help);
@@ -119,7 +121,7 @@ std::vector<std::string> wide_lines(const std::string& help, std::size_t width) 
   return wide;
 }
 
-TEST(Help, OfEveryVerbFitsTheTerminal) {
+TEST(Help, FitsTheTerminalForEveryVerb) {
   const Sandbox sandbox(false);
   std::vector<std::vector<std::string>> all = {{"help"}};
   for (const std::string& verb : names_in(sandbox.exp({"help"}).output)) {
@@ -152,7 +154,7 @@ TEST(Help, TheExamplesOfEveryVerbRunWithTheRealWorker) {
   }
   sandbox.write("notes.txt", "Anna lives in Lund .\n");
   sandbox.write("words.conll", "Anna\nlives\n");
-  // For those about more data: sentences that the corpus does not have.
+  // The examples about more data need sentences that the corpus does not have.
   for (const char* file : {"new.conll", "fresh.conll"}) {
     std::string sentences;
     for (int i = 0; i < 60; ++i)
@@ -161,11 +163,11 @@ TEST(Help, TheExamplesOfEveryVerbRunWithTheRealWorker) {
   }
   sandbox.write("token.txt", "0123456789abcdef0123456789abcdef\n");
   std::filesystem::permissions(sandbox.folder() / "token.txt", std::filesystem::perms(0600));
-  // For the examples about models from elsewhere: what has the shape of one.
+  // The examples about models from elsewhere need a folder with the form of one.
   sandbox.write("minilm.toml", example_of_bert());
   const ProgramOutput trained = sandbox.exp({"run", "minilm.toml", "-q"});
   EXPECT_EQ(trained.end.exit_code, 0) << trained.errors;
-  // For the examples about texts that are written.
+  // The examples about generated text need a language model.
   write_days(sandbox, "shakespeare");
   const ProgramOutput taught = sandbox.exp({"run", "shakespeare.toml", "-q"});
   EXPECT_EQ(taught.end.exit_code, 0) << taught.errors;
@@ -175,7 +177,7 @@ TEST(Help, TheExamplesOfEveryVerbRunWithTheRealWorker) {
                                                  "-S", "name=elsewhere", "-S", "seed=9"});
     EXPECT_EQ(elsewhere.end.exit_code, 0) << elsewhere.errors;
   }
-  // For those about bundles of somebody else.
+  // The examples about bundles of another person need such a bundle.
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"run", "experiments/quickstart.toml", "-q", "--db", "given.db"},
         {"bundle", "quickstart", "-o", "quickstart.tar.zst", "--db", "given.db"}}) {
@@ -189,7 +191,7 @@ TEST(Help, TheExamplesOfEveryVerbRunWithTheRealWorker) {
   }
   std::vector<std::string> commands = all_examples(sandbox);
   EXPECT_GE(commands.size(), 50u);
-  std::ranges::stable_partition(commands, makes_a_plugin);  // others look at what these make
+  std::ranges::stable_partition(commands, makes_a_plugin);  // other examples use these plugins
   for (const std::string& command : commands) {
     std::vector<std::string> words = words_of(command);
     ASSERT_EQ(words.front(), "exp") << command;
@@ -198,9 +200,9 @@ TEST(Help, TheExamplesOfEveryVerbRunWithTheRealWorker) {
       if (const std::size_t at = word.find("/build/openmp/"); at != std::string::npos)
         word.replace(at, 14, "/build/" ENCORE_BACKEND_NAME "/");
     const ProgramOutput output = words.front() == "serve" ? served(sandbox, words) : sandbox.exp(words);
-    // On a busy machine a second measurement may well be slower than the first, which is exit code 1.
+    // On a busy machine a second measurement can be slower than the first, which is exit code 1.
     const bool compares = command.starts_with("exp bench") && command.find("--against") != std::string::npos;
-    // What so small a run is retrained to need not be better.
+    // A run this small need not become better when it is retrained.
     const bool judges = words.front() == "retrain";
     EXPECT_TRUE(output.end.exit_code == 0 || (compares && output.end.exit_code == 1) ||
                 (judges && output.end.exit_code == 4))

@@ -1,3 +1,4 @@
+// Makes the folder and the environment that hold workers in a step, and waits for workers there.
 #include "system/control/hold.hpp"
 
 #include <gtest/gtest.h>

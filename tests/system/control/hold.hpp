@@ -16,15 +16,16 @@ namespace encore::system_test {
 /// worker still obeys requests to stop there, the real one does not.
 class Hold {
  public:
-  /// `run`: of the scripted worker only runs whose name has this wait.
+  /// `run`: only workers of runs whose name contains this wait (scripted worker only).
   Hold(Sandbox& sandbox, std::int64_t step, const std::string& run = "");
   ~Hold() { release(); }
   Hold(const Hold&) = delete;
   Hold& operator=(const Hold&) = delete;
 
-  /// Waits until so many workers are there; fails the test when they do not come. Their process ids.
+  /// Waits until this number of workers wait in the step and returns their process ids. Fails the test if
+  /// they do not come.
   std::vector<pid_t> wait_for(std::size_t workers = 1) const;
-  /// They continue, and whoever comes to the step later does not stop there.
+  /// Lets them continue. A worker that comes to the step later does not wait.
   void release();
 
  private:

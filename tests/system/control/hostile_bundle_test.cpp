@@ -1,5 +1,5 @@
-// Bundles that somebody has made to do harm: each is refused with its reason, nothing is written outside of
-// the folder in which it was unpacked, and that folder is gone.
+// Bundles that were made to do harm: each is rejected with its reason, nothing is written outside of the
+// folder in which it was unpacked, and that folder is removed.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -23,7 +23,7 @@ std::string bytes_of(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// One honest bundle of a run "tiny" with its data, which every test changes in its own way.
+/// One valid bundle of a run "tiny" with its data, which every test changes in its own way.
 class HostileBundle : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -56,17 +56,18 @@ class HostileBundle : public ::testing::Test {
       EXPECT_EQ(output.end.exit_code, 2) << command.front() << output.output << output.errors;
       EXPECT_TRUE(output.errors.starts_with("exp: evil.tar.zst")) << output.errors;
       EXPECT_TRUE(contains(output.errors, reason)) << "wanted: " << reason << "\ngot: " << output.errors;
-      EXPECT_FALSE(contains(output.errors, "/aside/")) << "the place aside says nothing: " << output.errors;
+      EXPECT_FALSE(contains(output.errors, "/aside/"))
+          << "the message names a temporary folder: " << output.errors;
       EXPECT_EQ(output.output, "");
       EXPECT_EQ(files(), before_);
     }
   }
-  /// The archive as it is now.
+  /// Writes the archive in its present state.
   void expect_archive_refused(const std::string& reason) const {
     archive_.save(evil());
     expect_refused(reason);
   }
-  /// With a block of its own behind the files.
+  /// Adds a block of its own behind the files.
   void expect_head_refused(const std::string& head, const std::string& reason) {
     archive_.more = head;
     expect_archive_refused(reason);
@@ -75,7 +76,7 @@ class HostileBundle : public ::testing::Test {
     Archive::compress(archive_.tar(text), evil());
     expect_refused(reason);
   }
-  /// The database after these statements, with a list that fits it.
+  /// Runs these statements on the database and updates the list of files.
   void change_rows(const std::string& sql) {
     sandbox_.write("encore.db", archive_.content("encore.db"));
     sandbox_.change(sql);
@@ -111,7 +112,7 @@ TEST_F(HostileBundle, NamesThatLeadOut) {
   for (const auto& [name, reason] : names) expect_head_refused(Archive::head(name, '0'), reason);
 }
 
-TEST_F(HostileBundle, WhatIsNoPlainFile) {
+TEST_F(HostileBundle, AnEntryThatIsNotAPlainFile) {
   const std::vector<std::pair<char, std::string>> kinds = {{'1', "is a hard link"},
                                                            {'2', "is a symbolic link"},
                                                            {'3', "is a device"},
@@ -249,7 +250,7 @@ TEST_F(HostileBundle, MoreBehindItsEnd) {
   expect_refused("has content behind the end of its archive");
 }
 
-TEST_F(HostileBundle, WhatIsNoBundle) {
+TEST_F(HostileBundle, AFileThatIsNotABundle) {
   std::ofstream(evil(), std::ios::binary) << "PK\x03\x04";
   expect_refused("is no bundle: it is not compressed by zstd");
   std::ofstream(evil(), std::ios::binary | std::ios::trunc) << "";
@@ -266,7 +267,7 @@ TEST_F(HostileBundle, WhatIsNoBundle) {
 
 // --- metadata ---
 
-TEST_F(HostileBundle, MetadataThatAreNone) {
+TEST_F(HostileBundle, InvalidMetadata) {
   expect_metadata_refused("{\"@graph\": [", "ro-crate-metadata.json, line 1, column 13: no JSON");
   expect_metadata_refused(std::string(200, '[') + std::string(200, ']'), "nested more than 100 levels deep");
   expect_metadata_refused("[]", "has no list @graph, so it is no RO-Crate");
@@ -281,7 +282,7 @@ TEST_F(HostileBundle, AnotherVersion) {
   expect_archive_refused("does not say that it is a bundle of Encore");
 }
 
-TEST_F(HostileBundle, SizesAndDigestsThatAreNone) {
+TEST_F(HostileBundle, InvalidSizesAndDigests) {
   for (const Json& size : {Json("-1"), Json("1e9"), Json(""), Json(7), Json("99999999999999999999")}) {
     archive_.entity("report.html")["contentSize"] = size;
     expect_archive_refused("lists \"report.html\" without a size in bytes");
@@ -321,7 +322,7 @@ TEST_F(HostileBundle, AnotherEnvironment) {
   expect_archive_refused("run tiny, attempt 1: an environment is not what its spool says");
 }
 
-TEST_F(HostileBundle, ADamagedSpoolProvesNothingAndThatIsSaid) {
+TEST_F(HostileBundle, ReportsThatADamagedSpoolProvesNothing) {
   std::string& spool = archive_.content("attempt-0001.spool");
   spool[spool.size() / 2] = static_cast<char>(spool[spool.size() / 2] ^ 1);
   archive_.list_again();
@@ -402,10 +403,11 @@ TEST_F(HostileBundle, OneOfAnEarlierVersionOpensWithTheSameMeaning) {
   EXPECT_EQ(sandbox_.one("SELECT kind || ' ' || name || ' ' || length(sha256) FROM origin"),
             "bundle evil.tar.zst 64");
   EXPECT_EQ(sandbox_.one("SELECT count(*) FROM run WHERE origin = 1"), "1");
-  EXPECT_EQ(sandbox_.exp({"db", "check"}).end.exit_code, 0) << "what a bundle does not bring is not missing";
+  EXPECT_EQ(sandbox_.exp({"db", "check"}).end.exit_code, 0)
+      << "files that a bundle leaves out are not missing";
 }
 
-TEST_F(HostileBundle, DatabasesThatAreNone) {
+TEST_F(HostileBundle, InvalidDatabases) {
   archive_.content("encore.db") = "no database";
   archive_.list_again();
   expect_archive_refused("encore.db is not a database");
@@ -422,7 +424,7 @@ TEST_F(HostileBundle, ADamagedDatabase) {
   expect_archive_refused("damaged");
 }
 
-/// All pages below the first inner page of a table become the same one, so that its rows are read once for
+/// Makes all pages below the first inner page of a table the same page, so that its rows are read once for
 /// each.
 std::string with_one_page_many_times(std::string database) {
   const auto number = [&](std::size_t at, std::size_t bytes) {
@@ -485,7 +487,7 @@ TEST_F(HostileBundle, ANameThatMovesTheCursor) {
   expect_archive_refused("a run with the name \"tiny\\u001b[2J\", which holds control characters");
 }
 
-TEST_F(HostileBundle, AnIdThatIsNone) {
+TEST_F(HostileBundle, AnInvalidId) {
   change_rows("UPDATE run SET id = '../../evil'");
   expect_archive_refused("its database holds a run with the id \"../../evil\", and an id is ten digits");
 }
@@ -519,7 +521,7 @@ TEST_F(HostileBundle, TheSpecificationOfAnotherRun) {
   expect_archive_refused("specification.json is of another experiment than run tiny");
 }
 
-TEST_F(HostileBundle, ASpecificationThatIsNone) {
+TEST_F(HostileBundle, AnInvalidSpecification) {
   archive_.content("specification.json") = "{";
   archive_.list_again();
   expect_archive_refused("specification.json:1: the file is damaged");
@@ -547,7 +549,7 @@ TEST_F(HostileBundle, PackedDataUnderAWrongDigest) {
 }
 
 TEST_F(HostileBundle, ASpecificationThatNamesPluginFolders) {
-  // A folder with a plugin in it that would be taken before those of the build.
+  // A folder with a plugin that would be found before those of the build.
   const fs::path built_in = fs::path(ENCORE_BUILD_DIR) / "lib/encore/plugins";
   fs::create_directory(sandbox_.folder() / "evil_plugins");
   for (const char* name : {"constant_schedule.json", "constant_schedule.so"})

@@ -1,4 +1,4 @@
-// A small client of HTTP for tests: whole requests and answers, and bytes as they are.
+// A small HTTP client for tests: whole requests and answers, and raw bytes.
 #pragma once
 
 #include <arpa/inet.h>
@@ -43,7 +43,7 @@ class HttpConnection {
     }
   }
   void end_sending() { ::shutdown(socket_, SHUT_WR); }
-  /// Waits for a whole answer: by its length, or to the end of the connection.
+  /// Waits for a whole answer, up to its length or the end of the connection.
   HttpResponse receive() {
     HttpResponse response;
     std::size_t end = 0;
@@ -83,7 +83,7 @@ class HttpConnection {
   std::string received_;
 };
 
-/// The bytes of a request. `fields`: more lines of the head, each with its end.
+/// Returns the bytes of a request. `fields`: more lines of the head, each with its line end.
 inline std::string http_post(const std::string& path, const std::string& body,
                              const std::string& fields = "") {
   return "POST " + path +

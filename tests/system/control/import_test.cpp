@@ -1,4 +1,5 @@
-// A Hugging Face folder as a run of its own: `exp import`, what such a run is good for, and what is refused.
+// A Hugging Face folder as a run of its own: `exp import`, what can be done with such a run, and what is
+// rejected.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -15,7 +16,7 @@ using nlohmann::json;
 
 class Import : public RealWorkerTest {
  protected:
-  /// Leaves the folder "names" of a model that was trained to find names.
+  /// Writes the folder "names" of a model that was trained to find names.
   void SetUp() override {
     RealWorkerTest::SetUp();
     if (IsSkipped()) return;
@@ -124,7 +125,7 @@ TEST_F(Import, SaysWhatItCannotTake) {
   EXPECT_TRUE(contains(refusal_of({"import", "names"}), "id2label has no name for class 1 of 2"));
 }
 
-TEST_F(Import, RefusesAnExperimentOfNoEpochsThatIsNone) {
+TEST_F(Import, RejectsAnInvalidExperimentWithoutEpochs) {
   std::string text = bert_experiment("none");
   text.replace(text.find("epochs = 2"), 10, "epochs = 0");
   sandbox_.write("none.toml", text);

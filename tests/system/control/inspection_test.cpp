@@ -1,4 +1,4 @@
-// The verbs that look at runs and use their models.
+// The verbs that inspect runs and use their models.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -46,8 +46,8 @@ TEST_F(Inspection, LsAsTableJsonAndCsv) {
   EXPECT_TRUE(contains(csv, "\r\ntiny,")) << csv;
 }
 
-/// What no terminal may get: control characters, marks that turn the direction of text, bytes that are no
-/// text.
+/// Bytes that must not reach a terminal: control characters, marks that change the direction of text, bytes
+/// that are not valid text.
 const std::string hostile = "a\033]0;title\007\xc2\x9b\x32J\xe2\x80\xae";
 
 TEST(Terminals, GetNothingFromADatabaseThatTheyWouldObey) {
@@ -79,7 +79,7 @@ TEST(Terminals, GetNothingFromADatabaseThatTheyWouldObey) {
     EXPECT_EQ(printable_lines(output.errors), output.errors) << words[0];
     EXPECT_NE(output.output + output.errors, "") << words[0];
   }
-  // For programs bytes are data.
+  // A program gets the bytes as they are.
   EXPECT_TRUE(contains(sandbox.exp({"query", "SELECT note FROM run", "--csv"}).output, "\xe2\x80\xae"));
 }
 

@@ -1,5 +1,5 @@
-// Whatever ends exp or its worker early, the same command goes on and ends with the digests of an unbroken
-// run.
+// If exp or its worker ends early for any reason, the same command resumes the run, which ends with the
+// digests of an unbroken run.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -17,7 +17,7 @@ namespace {
 constexpr const char* points =
     "SELECT count(*) || ' ' || count(DISTINCT step) FROM curve WHERE metric = 'train/loss'";
 
-/// Of a run that nothing disturbed.
+/// Returns the digests of a run without interruption.
 std::string unbroken_digests() {
   static const std::string text = [] {
     const Sandbox sandbox;
@@ -33,14 +33,14 @@ void expect_equal_to_unbroken(const Sandbox& sandbox) {
   EXPECT_EQ(sandbox.one(points), "20 20") << "no step is lost, none counts twice";
 }
 
-/// Until its first checkpoint is in the database and it waits in step 8 of 20.
+/// Runs until its first checkpoint is in the database and it waits in step 8 of 20.
 void wait_in_the_middle(const Sandbox& sandbox, const Hold& hold) {
   ASSERT_EQ(hold.wait_for(1).size(), 1u);
   ASSERT_TRUE(sandbox.wait_until("SELECT count(*) > 0 FROM checkpoint", "1"));
 }
 constexpr std::int64_t middle = 8;
 
-TEST(Interruption, CtrlCCheckpointsAndTheSameCommandGoesOn) {
+TEST(Interruption, CtrlCCheckpointsAndTheSameCommandResumes) {
   for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
     Sandbox sandbox;
     Hold hold(sandbox, middle);
@@ -83,7 +83,7 @@ TEST(Interruption, ASecondCtrlCKillsAWorkerThatDoesNotListen) {
 
 TEST(Interruption, AWorkerThatCannotBeStartedIsNothingAgainstTheRun) {
   Sandbox sandbox;
-  // Taken away while the first run of two is under way, as an update of Encore might.
+  // The file is removed while the first of two runs trains, as an update of Encore might do.
   sandbox.write("worker", "#!/bin/sh\n[ \"$1\" != train ] || rm -- \"$0\"\nexec " ENCORE_BUILD_DIR
                           "/bin/tests/fake-worker \"$@\"\n");
   std::filesystem::permissions(sandbox.folder() / "worker", std::filesystem::perms::owner_all);
@@ -114,7 +114,7 @@ TEST(Interruption, AKilledWorkerIsReportedWithItsSignalAndLog) {
   EXPECT_EQ(sandbox.one("SELECT first_step FROM attempt WHERE ordinal = 2"), "6");
 }
 
-/// Kills exp or the worker in each of these steps, first to last, and lets the run end then.
+/// Kills exp or the worker in each of these steps, first to last, and then lets the run end.
 void kill_in_steps(const std::vector<std::int64_t>& steps, bool worker) {
   Sandbox sandbox;
   for (const std::int64_t step : steps) {
@@ -124,7 +124,7 @@ void kill_in_steps(const std::vector<std::int64_t>& steps, bool worker) {
     ASSERT_EQ(held.size(), 1u) << sandbox.read("output.txt");
     ::kill(worker ? held.front() : exp, SIGKILL);
     ASSERT_TRUE(Sandbox::wait(exp));
-    // A worker whose exp was killed ends by itself; until then its run is somebody else's.
+    // A worker whose exp was killed ends by itself; until then its run belongs to the other process.
     ASSERT_TRUE(sandbox.wait_until_no_workers());
   }
   const ProgramOutput last = sandbox.exp({"run", "tiny.toml"});
@@ -157,7 +157,7 @@ TEST(Interruption, ASpoolCutInTheMiddleIsMergedAsFarAsItGoes) {
   expect_equal_to_unbroken(sandbox);
 }
 
-TEST(Interruption, ASpoolThatNobodyMergedIsMergedFirst) {
+TEST(Interruption, AnUnmergedSpoolIsMergedFirst) {
   Sandbox sandbox;
   Hold hold(sandbox, middle);
   const pid_t exp = sandbox.start({"run", "tiny.toml"});
@@ -191,7 +191,7 @@ TEST(Interruption, ARunThatIsRunningElsewhereIsLeftAlone) {
   expect_equal_to_unbroken(sandbox);
 }
 
-TEST(Interruption, AFullDiskEndsTheAttemptAndTheSameCommandGoesOn) {
+TEST(Interruption, AFullDiskEndsTheAttemptAndTheSameCommandResumes) {
   Sandbox sandbox;
   Hold hold(sandbox, middle);
   const SmallDisk disk(sandbox.folder() / "disk");
@@ -230,8 +230,8 @@ TEST(Interruption, ALockedDatabaseOnlyDelaysTheRecord) {
   expect_equal_to_unbroken(sandbox);
 }
 
-/// As from some supervisors, with whom nobody is told how a child has ended.
-TEST(IgnoredChildren, AreHeardOfAllTheSame) {
+/// Some supervisors ignore SIGCHLD, so that the exit status of a child is lost.
+TEST(IgnoredChildren, StillReportTheirResults) {
   const Sandbox sandbox;
   const ProgramOutput output = sandbox.shell("trap '' CHLD\n" ENCORE_BUILD_DIR "/bin/exp run tiny.toml");
   EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;

@@ -1,5 +1,5 @@
-// A connector of Kokkos Tools, as small as they come: writes the label of every kernel and region, each once,
-// into $LABELS_FILE. Loaded through $KOKKOS_TOOLS_LIBS, as those of a site would be.
+// A minimal connector of Kokkos Tools: it writes the label of every kernel and region, each once, into
+// $LABELS_FILE. It is loaded through $KOKKOS_TOOLS_LIBS, as a site loads its own.
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>

@@ -1,5 +1,5 @@
-// exp run --launcher: workers that exp job starts elsewhere and that are reached by files only. `sh -c`
-// stands for ssh: the same command line, the same files, another session.
+// exp run --launcher: workers that exp job starts on another machine and that exp reaches through files only.
+// `sh -c` stands for ssh: the same command line, the same files, another session.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -33,7 +33,7 @@ constexpr const char* last_digests =
     "= "
     "digest.run) ORDER BY text)";
 
-/// What one worker alone computes here.
+/// The digests that one worker alone computes here.
 std::string local_digests(const std::vector<std::string>& run) {
   const Sandbox sandbox;
   write_sweep(sandbox);
@@ -58,7 +58,7 @@ TEST(Launcher, ASweepOverTwoHostsHasTheBitsOfALocalOne) {
   EXPECT_EQ(digests, local_digests({"run", "sweep.toml"}));
 }
 
-TEST(Launcher, RunsGoOnWhileTheirExpIsGoneAndStatusBringsTheirEnd) {
+TEST(Launcher, RunsContinueWithoutTheirExpAndStatusRecordsTheirEnd) {
   Sandbox sandbox;
   sandbox.write("tiny.toml", tiny_experiment());
   Hold hold(sandbox, 8);
@@ -184,7 +184,7 @@ TEST(Launcher, AHostWhereNothingStartsTakesNoMoreRunsAndTheOthersDoTheWork) {
 TEST(Launcher, AFolderThatTheHostDoesNotShareIsNamed) {
   const Sandbox sandbox;
   sandbox.write("tiny.toml", tiny_experiment());
-  // What that machine would see: the path is not there.
+  // That machine does not see the path.
   const ProgramOutput output =
       sandbox.exp({"run", "tiny.toml", "--launcher",
                    "c={command}; sh -c \"$(echo \"$c\" | sed 's/encore.db.runs/gone/')\"", "-j", "1"});
@@ -195,7 +195,7 @@ TEST(Launcher, AFolderThatTheHostDoesNotShareIsNamed) {
   EXPECT_EQ(sandbox.one(states), "1 interrupted");
 }
 
-TEST(Launcher, RefusesWhatCannotBeMeant) {
+TEST(Launcher, RejectsInvalidCommandLines) {
   const Sandbox sandbox;
   sandbox.write("tiny.toml", tiny_experiment());
   const auto expect_refused = [&](std::vector<std::string> words, const std::string& message) {
@@ -217,7 +217,7 @@ TEST(Launcher, RefusesWhatCannotBeMeant) {
   EXPECT_TRUE(contains(job.errors, "no order nowhere.order on ")) << job.errors;
 }
 
-TEST(Doctor, SaysOfEachWhatToDo) {
+TEST(Doctor, NamesARemedyForEachProblem) {
   const Sandbox sandbox;
   const ProgramOutput output = sandbox.exp({"doctor", "--json"});
   const nlohmann::json findings = nlohmann::json::parse(output.output);
@@ -229,7 +229,7 @@ TEST(Doctor, SaysOfEachWhatToDo) {
     EXPECT_TRUE(by_name[what]["state"] == "ok" || by_name[what]["advice"] != "") << what;
   }
   EXPECT_TRUE(by_name.contains("matrix tiles")) << output.output;
-  // The scripted worker has no MPI, whatever this machine has: one command mends that.
+  // The scripted worker has no MPI, whatever this machine has: one command fixes that.
   EXPECT_EQ(by_name["MPI"]["state"], "absent") << output.output;
   EXPECT_TRUE(contains(by_name["MPI"]["found"], "the worker was built without MPI")) << output.output;
   EXPECT_TRUE(contains(by_name["MPI"]["advice"], "./exp build --mpi")) << output.output;

@@ -1,4 +1,4 @@
-// A language model from plain text to what `exp predict` says of lines, and what is refused.
+// A language model from plain text to the answer of `exp predict` for lines, and what is rejected.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -96,7 +96,7 @@ TEST_F(LanguageModel, RefusesAModelThatSeesItsTargets) {
   EXPECT_TRUE(contains(run.output + run.errors, "set [model] causal = true")) << run.output << run.errors;
 }
 
-TEST_F(LanguageModel, RefusesTextsThatSayNothing) {
+TEST_F(LanguageModel, RejectsDataWithoutContent) {
   sandbox_.write("dev.txt", "a\n");
   const ProgramOutput run = sandbox_.exp({"run", "days.toml", "-S", "task.markers=false"});
   EXPECT_EQ(run.end.exit_code, 1);

@@ -1,5 +1,5 @@
-// The database, or the folder of a run, goes away while the run is trained: what is said about it is true.
-// The worker is held in a step meanwhile, or has no end of its own.
+// The database or the folder of a run disappears while the run trains: the messages about it are true. The
+// worker is held in a step meanwhile, or does not end by itself.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -38,10 +38,11 @@ TEST(LostFiles, ARunIsNotCalledCompleteOrStoredInADatabaseThatIsGone) {
   const std::string said = sandbox.read("output.txt");
   expect_not_called_complete(said);
   EXPECT_TRUE(contains(said, "  folder    " + folder + ", with every record")) << said;
-  EXPECT_TRUE(contains(sandbox.read(folder + "/attempt-0001.spool"), "\"completed\"")) << "which is true";
+  EXPECT_TRUE(contains(sandbox.read(folder + "/attempt-0001.spool"), "\"completed\""))
+      << "the worker has completed";
 }
 
-TEST(LostFiles, OfASweepTheSummaryTellsWhatIsNotRecorded) {
+TEST(LostFiles, TheSummaryOfASweepReportsWhatIsNotRecorded) {
   Sandbox sandbox;
   Hold hold(sandbox, 7);
   sandbox.write("sweep.toml", tiny_experiment("s") + "[sweep.grid]\n\"model.dropout\" = [0.1, 0.2]\n");

@@ -1,5 +1,5 @@
-// A model with the tokenizer unigram as a MarianMT folder and back: the same texts, the same bits, and what
-// is refused.
+// Exports a model with the tokenizer unigram as a MarianMT folder and imports it again: the same output, the
+// same bits, and what is rejected.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ const std::string days_experiment =
 
 class Marian : public RealWorkerTest {
  protected:
-  /// Leaves the run "days" and its folder "marian".
+  /// Makes the run "days" and its folder "marian".
   void SetUp() override {
     RealWorkerTest::SetUp();
     if (IsSkipped()) return;
@@ -42,7 +42,7 @@ class Marian : public RealWorkerTest {
   }
 };
 
-TEST_F(Marian, ComesBackWithItsTextsAndItsBits) {
+TEST_F(Marian, ComesBackWithItsOutputAndItsBits) {
   const std::string import = output_of({"import", "marian", "--name", "taken", "--task", "translate"});
   EXPECT_TRUE(contains(import, "taken completed in ")) << import;
   for (const char* beam : {"1", "4"}) EXPECT_EQ(written_by("taken", beam), written_by("days", beam));

@@ -1,4 +1,4 @@
-// Masked language modelling from plain text to what `exp predict` answers, and what is refused before
+// Masked language modelling from plain text to the answer of `exp predict`, and what is rejected before
 // anything starts.
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ using nlohmann::json;
 
 const std::string markers = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n";
 
-/// Days in their order: neighbours say which day is hidden.
+/// Days in their order: the neighbours determine the hidden day.
 std::string days(int begin, int end) {
   const char* names[] = {"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"};
   std::string lines;
@@ -24,7 +24,7 @@ std::string days(int begin, int end) {
   return lines;
 }
 
-/// What the sandbox trains, as a masked language model.
+/// The experiment of the sandbox, as a masked language model.
 std::string days_experiment() {
   std::string text = tiny_experiment("days");
   replace_all(text, "\"ner\"", "\"mlm\"");
@@ -79,7 +79,7 @@ TEST_F(MaskedLanguageModel, TrainsEvaluatesReportsAndFillsMasks) {
     EXPECT_TRUE(contains(report, "\"id\": \"" + std::string(id) + "\"")) << id;
 }
 
-/// A line keeps to one day, so that a second text of elsewhere shows.
+/// Each line repeats one day, so that a second segment from elsewhere is visible.
 std::string single_days(int begin, int end) {
   const char* names[] = {"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"};
   std::string lines;
@@ -90,7 +90,7 @@ std::string single_days(int begin, int end) {
   return lines;
 }
 
-/// A BERT that also tells whether the second text of a window follows.
+/// A BERT that also predicts whether the second segment of a window follows the first.
 std::string pairs_experiment() {
   std::string text = days_experiment();
   replace_all(text, "type = \"mlm\"", "type = \"mlm\"\nnext_sentence = true");
@@ -101,7 +101,7 @@ std::string pairs_experiment() {
   return text;
 }
 
-TEST_F(MaskedLanguageModel, TellsWhetherOneTextFollowsAnother) {
+TEST_F(MaskedLanguageModel, PredictsWhetherOneSegmentFollowsAnother) {
   sandbox_.write("train.txt", single_days(0, 56));
   sandbox_.write("dev.txt", single_days(70, 84));
   sandbox_.write("test.txt", single_days(90, 104));

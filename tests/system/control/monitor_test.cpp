@@ -1,5 +1,5 @@
 // `exp serve --monitor` and `exp monitor` together: what is kept of requests and what is not, feedback, the
-// alert with its command, and what is refused.
+// alert with its command, and what is rejected.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -16,14 +16,14 @@ namespace fs = std::filesystem;
 
 class Monitor : public Serve {
  protected:
-  /// A development set that is large enough for evidence.
+  /// A development set that is large enough for a significant result.
   void SetUp() override {
     std::string sentences;
     for (int i = 0; i < 50; ++i) sentences += sandbox_.read("dev.conll");
     sandbox_.write("dev.conll", sentences);
     Serve::SetUp();
   }
-  /// The value of the field X-Request-Id; "" where there is none.
+  /// The value of the field X-Request-Id, or "" if it is missing.
   static std::string id_of(const HttpResponse& response) {
     const std::string field = "X-Request-Id: ";
     const std::size_t at = response.head.find(field);
@@ -42,7 +42,7 @@ class Monitor : public Serve {
   fs::path run_folder() const {
     return sandbox_.folder() / "encore.db.runs" / sandbox_.one("SELECT id FROM run");
   }
-  /// Every file beside the database and in it.
+  /// The content of every file of the database and of its folders.
   bool anywhere(const std::string& text) const {
     for (const auto& entry : fs::recursive_directory_iterator(sandbox_.folder()))
       if (entry.is_regular_file() && entry.path().string().find("encore.db") != std::string::npos) {
@@ -51,7 +51,7 @@ class Monitor : public Serve {
       }
     return false;
   }
-  /// Texts as none of the corpus are.
+  /// Inputs that differ from all of the corpus.
   static std::vector<std::string> strange(std::size_t count) {
     return std::vector<std::string>(count, "? ? ? % % % ! ! ! ? ? ? % % % ! ! ! ? ?");
   }
@@ -128,10 +128,10 @@ TEST_F(Monitor, FeedbackSaysHowManyAreRight) {
   expect_refused(ask(http_get("/v1/feedback")), 405, "takes POST");
   expect_refused(feedback({{"id", id}, {"answer", {{"entities", std::string(2000000, 'a')}}}}), 413,
                  "the body is longer than");
-  EXPECT_EQ(predict("Anna lives in Lund .").status, 200) << "and goes on";
+  EXPECT_EQ(predict("Anna lives in Lund .").status, 200) << "the server continues";
 }
 
-TEST_F(Monitor, TextsAreKeptWhereAskedForAndCanBeForgotten) {
+TEST_F(Monitor, InputsAreKeptOnRequestAndCanBeDeleted) {
   serve({"--monitor", "--monitor-texts", "7"});
   const HttpResponse response = predict("Zacharias lives in Lund .");
   const std::string id = id_of(response);
@@ -159,8 +159,8 @@ TEST_F(Monitor, TextsAreKeptWhereAskedForAndCanBeForgotten) {
   EXPECT_NE(again.errors.find("nothing is kept of a request " + id), std::string::npos) << again.errors;
 }
 
-/// What clients have sent is for the user of the server alone, whatever the umask.
-TEST_F(Monitor, NoOtherUserCanReadWhatIsKept) {
+/// Data that clients have sent is readable for the user of the server alone, whatever the umask.
+TEST_F(Monitor, NoOtherUserCanReadTheRecords) {
   const mode_t before = ::umask(0);
   const fs::path folder = run_folder() / "monitor";
   fs::create_directory(folder);  // as an earlier version has made it
@@ -174,7 +174,7 @@ TEST_F(Monitor, NoOtherUserCanReadWhatIsKept) {
     EXPECT_EQ(entry.status().permissions(), fs::perms(0600)) << entry.path();
     ++spools;
   }
-  EXPECT_EQ(spools, 2) << "numbers and texts";
+  EXPECT_EQ(spools, 2) << "numbers and inputs";
   const std::string said = sandbox_.read("serve.txt");
   EXPECT_NE(said.find("--monitor-texts keeps texts of clients in encore.db, which other users of this "
                       "machine can read; chmod 600 encore.db keeps them out"),
@@ -218,7 +218,7 @@ TEST_F(Monitor, ARunWithoutAReferenceSaysHowToMakeOne) {
   EXPECT_EQ(monitoring().at("reference").at("source"), "dev.conll");
 }
 
-TEST_F(Monitor, WhatCannotBeMeantIsRefused) {
+TEST_F(Monitor, RejectsInvalidCommandLines) {
   for (const std::vector<std::string>& words : {std::vector<std::string>{"serve", "tiny", "--monitor=0"},
                                                 {"serve", "tiny", "--monitor=1.5"},
                                                 {"serve", "tiny", "--monitor-texts", "7"},

@@ -1,5 +1,5 @@
-// A clock that goes 400 days ahead, to be loaded before a program's own: what it writes must not depend on
-// the day.
+// A clock that is 400 days ahead, to be loaded before a program's own: the output of the program must not
+// depend on the day.
 #include <dlfcn.h>
 #include <sys/time.h>
 #include <time.h>

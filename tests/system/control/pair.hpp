@@ -1,4 +1,4 @@
-// Pair: two dropouts with some seeds each, trained once and shared by all tests of a suite that only look.
+// Pair: two dropouts with some seeds each, trained once and shared by all tests of a suite that only read.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace encore::system_test {
 /// place holds the sandbox of each.
 class Pair : public ::testing::Test {
  protected:
-  /// `seeds` as in "[1, 2]"; the sweep is pair.toml, its runs pair-dropout=0.1-s1 and so on.
+  /// `seeds` as in "[1, 2]"; the sweep is pair.toml, its runs are pair-dropout=0.1-s1 and so on.
   static void train(const std::string& seeds) {
     sandbox_ = std::make_unique<Sandbox>();
     std::string sweep = tiny_experiment("pair");

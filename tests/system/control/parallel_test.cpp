@@ -1,4 +1,4 @@
-// exp run with several workers, and several exp run with one sweep.
+// One exp run with several workers, and several exp run of one sweep.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -26,7 +26,7 @@ std::string count(const Sandbox& sandbox, const std::string& state) {
 constexpr const char* digests_by_run =
     "SELECT group_concat(name || ' ' || step || ' ' || value, ', ') FROM (SELECT run.name, step, value FROM "
     "current_digest JOIN run ON run.number = current_digest.run ORDER BY run.name, step)";
-/// Time during which attempts overlapped with others, as their own records tell.
+/// Returns the time during which attempts overlapped with others, from their own records.
 constexpr const char* overlaps =
     "SELECT count(*) > 0 FROM attempt a JOIN attempt b ON a.number < b.number AND b.started < a.finished";
 
@@ -55,7 +55,7 @@ TEST(Parallel, ThreeWorkersDoTwelveRunsWithTheDigestsOfOne) {
 
 TEST(Parallel, EachWorkerHasCoresAndThreadsOfItsOwn) {
   const Cores cores = usable_cores();
-  if (cores.by_core().size() < 2) GTEST_SKIP() << "one core cannot be divided";
+  if (cores.by_core().size() < 2) GTEST_SKIP() << "this test needs two cores";
   if (cores.granted > 0)
     GTEST_SKIP() << "a control group limits time here, so no worker gets cores of its own";
   Sandbox sandbox;
@@ -90,7 +90,7 @@ TEST(Parallel, ACrashCostsOnlyItsOwnRunAndAFailureToo) {
   sandbox.set("FAKE_SIGNAL", "11");
   sandbox.set("FAKE_CRASH_ONLY", "0.2-s2");
   const ProgramOutput crash = sandbox.exp({"run", "sweep.toml", "-j", "3"});
-  EXPECT_EQ(crash.end.exit_code, 75) << "lost, it can go on";
+  EXPECT_EQ(crash.end.exit_code, 75) << "lost, can be resumed";
   EXPECT_EQ(count(sandbox, "completed"), "11");
   EXPECT_EQ(sandbox.one("SELECT name FROM run WHERE state = 'lost'"), "s-dropout=0.2-s2");
   EXPECT_TRUE(contains(crash.errors, "s-dropout=0.2-s2 was cut off") &&
@@ -153,7 +153,7 @@ TEST(Parallel, FailFastStartsNoMoreAndHasTheOthersCheckpoint) {
       << output.errors;
 }
 
-TEST(Parallel, CtrlCAsksAllWorkersAndTheSameCommandGoesOn) {
+TEST(Parallel, CtrlCAsksAllWorkersAndTheSameCommandResumes) {
   Sandbox sandbox;
   write_sweep(sandbox);
   Hold hold(sandbox, 8);

@@ -1,5 +1,5 @@
-// A run that starts from another one, with the scripted worker: the order, what is shown of it, what happens
-// when the parent fails, is interrupted, is missing, changes, or is to be removed.
+// A run that starts from another one, with the scripted worker: the order, what is shown of the parent, what
+// happens if the parent fails, is interrupted, is missing, changes, or is to be removed.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -92,7 +92,7 @@ TEST_F(Parent, IsTrainedFirstAndOnce) {
       std::stod(sandbox.one("SELECT finished FROM run WHERE name = 'pre'")),
       std::stod(sandbox.one("SELECT min(started) FROM attempt JOIN run ON run.number = run WHERE name = "
                             "'tuned'")))
-      << "a seat is free all the time, but there are no weights";
+      << "a worker would be free, but there are no weights";
   EXPECT_EQ(
       sandbox.one("SELECT sweep.file FROM run JOIN sweep ON sweep.number = sweep WHERE run.name = 'pre'"),
       (sandbox.folder() / "pre.toml").string());
@@ -101,7 +101,7 @@ TEST_F(Parent, IsTrainedFirstAndOnce) {
 
   sandbox.write("other.toml", child_experiment("other", "{ experiment = \"pre.toml\" }") + "patience = 1\n");
   exp({"run", "other.toml"});
-  EXPECT_EQ(sandbox.one("SELECT count(*) FROM run"), "3") << "the parent serves both";
+  EXPECT_EQ(sandbox.one("SELECT count(*) FROM run"), "3") << "both runs share the parent";
 }
 
 TEST_F(Parent, IsShownWithTheWeightsThatWereRead) {
@@ -202,7 +202,7 @@ TEST_F(Parent, KilledAnywhereTheSameCommandEndsWithTheSameBits) {
       EXPECT_EQ(all, wanted) << run << " with a crash of " << name;
     }
     EXPECT_EQ(other.one("SELECT count(*) FROM event WHERE type = 'parent'"), "1")
-        << "who goes on from a checkpoint reads no weights";
+        << "a run that resumes from a checkpoint reads no weights";
   }
 }
 

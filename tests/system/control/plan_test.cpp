@@ -1,5 +1,5 @@
-// `exp plan`: what each run would do and why, how long it will take by what was trained before, and where
-// each value comes from.
+// `exp plan`: what each run would do and why, the time it will take by earlier runs, and the place of each
+// value.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -21,12 +21,12 @@ class PlanVerb : public ::testing::Test {
     arguments.emplace_back("--json");
     return nlohmann::json::parse(output_of(arguments));
   }
-  /// The time of the only run that is planned, or null.
+  /// Returns the time of the only planned run, or null.
   nlohmann::json time_of(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), "tiny.toml");
     return json_of(arguments).at("runs").at(0).at("time");
   }
-  /// tiny.toml, four epochs, complete, as if it had taken 40 seconds.
+  /// Trains tiny.toml, four epochs, complete, as if it had taken 40 seconds.
   void train_in_40_seconds() const {
     ASSERT_EQ(sandbox_.exp({"run", "tiny.toml"}).end.exit_code, 0);
     sandbox_.change("UPDATE attempt SET started = 1000, finished = 1040");
@@ -71,12 +71,12 @@ TEST_F(PlanVerb, GoesByTheEpochsOfALikeRun) {
   EXPECT_DOUBLE_EQ(time.at("seconds").get<double>(), 80.0);
   EXPECT_EQ(time.at("from"), "tiny");
   EXPECT_EQ(time.at("from_id"), sandbox_.one("SELECT id FROM run"));
-  EXPECT_TRUE(time.at("different").empty()) << "a rate decides nothing about time";
+  EXPECT_TRUE(time.at("different").empty()) << "the learning rate does not change the time";
   const std::string text = output_of({"tiny.toml", "-S", "train.epochs=8"});
   EXPECT_TRUE(contains(text, "about 1m 20s; going by tiny (")) << text;
 }
 
-TEST_F(PlanVerb, OfARunOfStepsGoesByTheTimeOfAStep) {
+TEST_F(PlanVerb, EstimatesARunOfStepsByTheTimeOfAStep) {
   train_in_40_seconds();  // 20 steps
   const auto seconds = [&](const std::vector<std::string>& more) {
     return time_of(more).at("seconds").get<double>();
@@ -85,7 +85,7 @@ TEST_F(PlanVerb, OfARunOfStepsGoesByTheTimeOfAStep) {
   EXPECT_DOUBLE_EQ(seconds({"-S", "train.steps=10", "-S", "train.batch_size=8"}), 40.0)
       << "a batch of twice as many examples";
   EXPECT_TRUE(time_of({"-S", "train.steps=10", "-S", "train.batch_tokens=64"}).is_null())
-      << "how many examples such a batch has is not known";
+      << "the number of examples in such a batch is unknown";
 }
 
 TEST_F(PlanVerb, ScalesByLayersAndTheSquareOfTheWidth) {
@@ -138,7 +138,7 @@ TEST_F(PlanVerb, DividesByTheJobs) {
       << "no sweep is faster than its longest run";
 }
 
-TEST_F(PlanVerb, CountsOnlyWhatARunHasLeft) {
+TEST_F(PlanVerb, CountsOnlyTheRestOfARun) {
   train_in_40_seconds();
   sandbox_.set("FAKE_CRASH_AT", "11");
   EXPECT_NE(sandbox_.exp({"run", "tiny.toml", "--seed", "2"}).end.exit_code, 0);
@@ -149,7 +149,7 @@ TEST_F(PlanVerb, CountsOnlyWhatARunHasLeft) {
   EXPECT_TRUE(contains(run.at("why"), "; from its newest checkpoint")) << run;
 }
 
-TEST_F(PlanVerb, OtherHostsOtherDataAndOtherBackendsTellNothing) {
+TEST_F(PlanVerb, OtherHostsOtherDataAndOtherBackendsGiveNoEstimate) {
   train_in_40_seconds();
   EXPECT_FALSE(time_of({"--seed", "2"}).is_null());
   sandbox_.change("UPDATE attempt SET host_name = 'elsewhere'");
@@ -158,7 +158,7 @@ TEST_F(PlanVerb, OtherHostsOtherDataAndOtherBackendsTellNothing) {
   EXPECT_TRUE(time_of({"--seed", "2"}).is_null());
 }
 
-TEST_F(PlanVerb, OtherTrainingDataTellsNothing) {
+TEST_F(PlanVerb, OtherTrainingDataGivesNoEstimate) {
   train_in_40_seconds();
   EXPECT_TRUE(time_of({"-S", "data.train=dev.conll", "--seed", "2"}).is_null());
 }
@@ -199,7 +199,7 @@ TEST_F(PlanVerb, ShowsWhereNameAndSeedComeFrom) {
   EXPECT_NE(all.find("sweep.toml:2:10 | sweep.toml:2:13"), std::string::npos) << all;
   EXPECT_EQ(json_of({"sweep.toml", "--values"}).at("runs").at(0).at("values").at("name").at("source"),
             "default")
-      << "called like its file";
+      << "named after its file";
 }
 
 TEST_F(PlanVerb, ShowsTheValuesOfOneRunOrOfAll) {
@@ -216,7 +216,7 @@ TEST_F(PlanVerb, ShowsTheValuesOfOneRunOrOfAll) {
 
 // --- what is refused ---
 
-TEST_F(PlanVerb, RefusesWhatCannotBeMeant) {
+TEST_F(PlanVerb, RejectsInvalidCommandLines) {
   const ProgramOutput jobs = sandbox_.exp({"plan", "tiny.toml", "-j", "0"});
   EXPECT_EQ(jobs.end.exit_code, 2);
   EXPECT_TRUE(contains(jobs.errors, "-j 0 would run nothing; give at least 1")) << jobs.errors;

@@ -1,4 +1,4 @@
-// What a stranger would plant: a library that acts as soon as it is loaded.
+// A library as an attacker would plant it: it acts as soon as it is loaded.
 #include <cstdlib>
 #include <fstream>
 

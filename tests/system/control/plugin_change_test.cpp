@@ -1,5 +1,5 @@
-// A run goes on only with the plugin files it began with, unless the change is accepted and recorded; a
-// complete one is kept, and the plan says where it came from.
+// A run resumes only with the plugin files with which it began, unless the change is accepted and recorded. A
+// complete run is kept, and the plan names the plugin file that trained it.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -36,7 +36,7 @@ class PluginChangeTest : public ::testing::Test {
   }
 
   fs::path library() const { return sandbox_.folder() / "plugins/mine.so"; }
-  /// As a new build does: other bytes under the same name.
+  /// Changes the file as a new build does: other bytes under the same name.
   void rebuild() {
     std::ofstream(library(), std::ios::app) << "built again";
     after_ = sha256_of_file(library());
@@ -58,7 +58,7 @@ class PluginChangeTest : public ::testing::Test {
   std::string before_, after_;
 };
 
-TEST_F(PluginChangeTest, TheSameFileGoesOnWithoutAWord) {
+TEST_F(PluginChangeTest, TheSameFileResumesWithoutAMessage) {
   interrupt();
   const ProgramOutput output = sandbox_.exp(run);
   EXPECT_EQ(output.end.exit_code, 0) << output.errors;
@@ -128,7 +128,7 @@ TEST_F(PluginChangeTest, WithoutACheckpointThereIsNothingToMix) {
   EXPECT_EQ(sandbox_.exp(run).end.exit_code, 1);
   sandbox_.set("FAKE_FAIL_AT", "-1");
   rebuild();
-  EXPECT_EQ(sandbox_.exp(run).end.exit_code, 0) << "a plugin that was mended trains from the start";
+  EXPECT_EQ(sandbox_.exp(run).end.exit_code, 0) << "a repaired plugin trains from the start";
 }
 
 TEST_F(PluginChangeTest, APluginThatNoLongerOffersTheTypeIsNamed) {
@@ -167,7 +167,7 @@ TEST_F(PluginChangeTest, ACompleteRunOfAnotherBuildIsKeptAndThePlanSaysSo) {
 
 // --- --changed ---
 
-TEST_F(PluginChangeTest, ChangedTrainsAgainWhatAnotherFileTrainedAndNothingElse) {
+TEST_F(PluginChangeTest, ChangedRetrainsOnlyRunsOfAnotherPluginFile) {
   ASSERT_EQ(sandbox_.exp(run).end.exit_code, 0);
   const std::vector<std::string> changed = {"run", "mine.toml", "--seeds", "1-2", "--changed"};
   const ProgramOutput nothing = sandbox_.exp(changed);

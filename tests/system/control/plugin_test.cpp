@@ -1,4 +1,4 @@
-// `exp plugin ls` and `exp plugin info`, and what a run says of plugins that it cannot have. The control
+// `exp plugin ls` and `exp plugin info`, and the message of a run whose plugin is missing. The control
 // program reads manifests only, so a copy of any shared object serves as a plugin.
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ nlohmann::json listed(const Sandbox& sandbox, std::vector<std::string> arguments
   return nlohmann::json::parse(output.output, nullptr, false);
 }
 
-/// The reason for which `file` is refused.
+/// Returns the reason for which `file` is rejected.
 std::string refusal(const nlohmann::json& list, const std::string& file) {
   for (const nlohmann::json& refused : list.at("refused"))
     if (refused.at("file").get<std::string>().ends_with(file)) return refused.at("reason");
@@ -222,7 +222,7 @@ TEST(PluginInAFile, IsFoundThroughEachOfThePaths) {
   }
 }
 
-TEST(PluginInAFile, ANameThatNobodyOffersIsPointedAt) {
+TEST(PluginInAFile, AnUnknownNameIsReportedWithItsPlace) {
   const Sandbox sandbox;
   add_plugin(sandbox, "mine", "good");
   sandbox.write("typo.toml", with_schedule("godo", "plugin_path = [\"mine\"]\n"));

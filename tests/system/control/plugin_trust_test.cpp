@@ -1,5 +1,5 @@
 // A stored run loads no code that its user has not chosen: specification.json in a run folder may come from
-// anybody.
+// another person.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -39,13 +39,13 @@ class PluginTrustTest : public ::testing::Test {
   fs::path specification() const {
     return "encore.db.runs/" + sandbox_.one("SELECT id FROM run") + "/specification.json";
   }
-  /// What somebody does who gives a run folder away, or has got at one.
+  /// Changes the run folder as an attacker would.
   void plant(const std::string& folder) {
     nlohmann::json json = nlohmann::json::parse(sandbox_.read(specification()));
     json["plugin_folders"][0] = (fs::canonical(sandbox_.folder()) / folder).string();
     sandbox_.write(specification(), json.dump());
   }
-  /// Another user's home, or another machine's.
+  /// Removes the record of used plugins, as in the home of another user.
   void forget() { fs::remove_all(sandbox_.folder() / "state"); }
   std::string path(const std::string& name) const {
     return (fs::canonical(sandbox_.folder()) / name).string();
@@ -63,7 +63,7 @@ class PluginTrustTest : public ::testing::Test {
   Sandbox sandbox_;
 };
 
-TEST_F(PluginTrustTest, WhoTrainedTheRunIsNotAsked) {
+TEST_F(PluginTrustTest, TheUserWhoTrainedTheRunIsNotAsked) {
   train();
   EXPECT_EQ(sandbox_.exp({"predict", "tiny", "Anna"}).output, "text: Anna\n");
   EXPECT_EQ(sandbox_.exp({"evaluate", "tiny", "test.conll"}).end.exit_code, 0);
@@ -93,7 +93,7 @@ TEST_F(PluginTrustTest, APlantedFolderIsRefusedByEveryVerbThatWouldLoadIt) {
 
 TEST_F(PluginTrustTest, ACopyOfATrustedPluginElsewhereIsAnotherPlugin) {
   train();
-  make_plugin("evil", "mine");  // beside it may lie what its loader looks for
+  make_plugin("evil", "mine");  // its loader may find files beside it
   plant("evil");
   EXPECT_EQ(sandbox_.exp({"predict", "tiny", "Anna"}).errors, refusal("evil"));
 }
@@ -111,7 +111,7 @@ TEST_F(PluginTrustTest, APluginThatHasChangedIsAskedForAgain) {
                                 before + ")\n");
 }
 
-TEST_F(PluginTrustTest, ARunOfSomebodyElseNeedsAWordAndThenWorks) {
+TEST_F(PluginTrustTest, ARunOfAnotherUserWorksAfterConfirmation) {
   train();
   forget();
   EXPECT_EQ(sandbox_.exp({"predict", "tiny", "Anna"}).errors, refusal("plugins"));
@@ -122,7 +122,7 @@ TEST_F(PluginTrustTest, ARunOfSomebodyElseNeedsAWordAndThenWorks) {
   EXPECT_EQ(sandbox_.exp({"predict", "tiny", "Anna"}).output, "text: Anna\n");
   sandbox_.set("ENCORE_PLUGIN_PATH", "");
   EXPECT_EQ(sandbox_.exp({"run", "mine.toml"}).end.exit_code, 0)
-      << "whoever runs the file has chosen its plugins";
+      << "the user who runs the file has chosen its plugins";
   EXPECT_EQ(sandbox_.exp({"predict", "tiny", "Anna"}).output, "text: Anna\n");
 }
 
@@ -133,7 +133,7 @@ TEST_F(PluginTrustTest, PluginPathReplacesTheFoldersOfTheSpecification) {
   make_plugin("evil", "mine");
   plant("evil");
   EXPECT_EQ(sandbox_.exp({"predict", "tiny", "Anna", "--plugin-path", "moved"}).output, "text: Anna\n")
-      << "evil/ is not looked at";
+      << "evil/ is not searched";
 }
 
 TEST_F(PluginTrustTest, ATerminalIsAskedAndTheAnswerIsRemembered) {
@@ -152,13 +152,13 @@ TEST_F(PluginTrustTest, ATerminalIsAskedAndTheAnswerIsRemembered) {
   EXPECT_EQ(sandbox_.exp({"predict", "tiny", "Anna"}).output, "text: Anna\n");
 }
 
-TEST_F(PluginTrustTest, AHomeThatCannotBeWrittenIsNoReasonNotToTrain) {
+TEST_F(PluginTrustTest, AReadOnlyHomeDoesNotPreventTraining) {
   sandbox_.set("XDG_STATE_HOME", "/proc/nowhere");
   train();
   EXPECT_EQ(sandbox_.exp({"predict", "tiny", "Anna"}).errors, refusal("plugins"));
 }
 
-TEST_F(PluginTrustTest, WhatShipsNeedsNoWord) {
+TEST_F(PluginTrustTest, ShippedPluginsNeedNoConfirmation) {
   ASSERT_EQ(sandbox_.exp({"run", "tiny.toml"}).end.exit_code, 0);
   EXPECT_EQ(sandbox_.exp({"predict", "tiny", "Anna"}).output, "text: Anna\n");
   EXPECT_FALSE(fs::exists(sandbox_.folder() / "state"));

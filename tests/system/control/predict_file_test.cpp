@@ -1,5 +1,6 @@
 // `exp predict --file FILE` in the format of a run's data, for each reader that ships: the answers do not
-// depend on the truth that a file has, lacks or has wrong, and the file comes back with them.
+// depend on the truth in the file, which may be missing or wrong, and the output is the file with the
+// answers.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -22,13 +23,13 @@ Lines lines_of(const std::string& text) {
   return lines;
 }
 
-/// Each line up to its last tab: without the column that an answer has added, or without the truth.
+/// Returns each line up to its last tab: without the added answer, or without the truth.
 std::string without_last_column(const std::string& text) {
   std::string all;
   for (const std::string& line : lines_of(text)) all += line.substr(0, line.rfind('\t')) + "\n";
   return all;
 }
-/// What each line has behind its last tab.
+/// Returns what each line has behind its last tab.
 Lines last_column(const std::string& text) {
   Lines all;
   for (const std::string& line : lines_of(text))

@@ -1,5 +1,5 @@
-// Pretrain and fine-tune as one experiment: a masked language model on plain text, and a tagger that starts
-// from its body. Equal bits over threads, kills and resumes, and proofs of it.
+// Pretraining and fine-tuning as one experiment: a masked language model on plain text, and a tagger that
+// starts from its body. Equal bits over threads, kills and resumes, and their verification.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -78,7 +78,7 @@ TEST_F(Pretrain, AnyThreadsAndAnyKillEndWithTheSameBits) {
   const std::vector<std::string> whole = digests(sandbox_);
   Sandbox other(true);
   write_experiments(other);
-  // Whatever each of these kills meets, the parent or the child.
+  // Each kill may hit the parent or the child.
   for (const std::string name : {"pre", "tuned"}) {
     const pid_t process = other.start({"run", "tuned.toml", "-q", "--threads", "2"});
     ASSERT_TRUE(other.wait_until([&] {
@@ -109,7 +109,7 @@ TEST_F(Pretrain, ARunOfTheDatabaseGivesTheSameBits) {
                            "WHERE name = 'named' ORDER BY 1"),
             sandbox_.query("SELECT step || scope || value FROM current_digest JOIN run ON run.number = run "
                            "WHERE name = 'tuned' ORDER BY 1"));
-  EXPECT_EQ(sandbox_.one("SELECT count(*) FROM run"), "3") << "what is asked is not the same";
+  EXPECT_EQ(sandbox_.one("SELECT count(*) FROM run"), "3") << "the questions differ";
 }
 
 }  // namespace

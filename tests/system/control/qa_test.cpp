@@ -1,4 +1,4 @@
-// The task "qa" with the reader "squad" and the head "span" from file to prediction, and what is refused
+// The task "qa" with the reader "squad" and the head "span" from file to prediction, and what is rejected
 // before anything starts.
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 using nlohmann::json;
 using testing::small_squad;
 
-/// What the sandbox trains, as question answering.
+/// The experiment of the sandbox, as question answering.
 std::string questions_experiment(const std::string& task = "", const std::string& data = "") {
   return R"(name = "journeys"
 seed = 1

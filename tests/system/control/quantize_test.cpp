@@ -1,5 +1,5 @@
-// `exp quantize`: 8-bit weights beside a run's own, what they are judged by, who computes with them, and what
-// is refused.
+// `exp quantize`: 8-bit weights beside a run's own, how they are measured, which verbs compute with them, and
+// what is rejected.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -31,7 +31,7 @@ class QuantizeVerb : public RealWorkerTest {
   }
 };
 
-TEST_F(QuantizeVerb, SaysWhatTheScoresWereAndAre) {
+TEST_F(QuantizeVerb, ReportsScoresBeforeAndAfter) {
   const json answer = quantized();
   EXPECT_EQ(answer.at("run"), "tiny");
   EXPECT_EQ(answer.at("judged_by"), "loss");
@@ -40,7 +40,7 @@ TEST_F(QuantizeVerb, SaysWhatTheScoresWereAndAre) {
   const json& f1 = answer.at("sets").at("test").at("f1");
   EXPECT_LE(f1.at("difference").at("low"), f1.at("difference").at("high"));
 
-  // What it says of the test set is what `evaluate` finds, with the weights and without.
+  // Its numbers for the test set are those of `evaluate`, with 8-bit weights and without.
   const auto score = [&](std::vector<std::string> options) {
     options.insert(options.begin(), {"evaluate", "tiny", "test.conll", "--json"});
     return json::parse(output_of(options)).at("measures");
@@ -79,7 +79,7 @@ TEST_F(QuantizeVerb, EveryVerbThatAsksTheModelComputesWithThem) {
       << sandbox_.read("serve.txt");
 }
 
-TEST_F(QuantizeVerb, OfFourBitsLiesBesideTheOther) {
+TEST_F(QuantizeVerb, WritesFourBitsBesideEightBits) {
   const json eight = quantized(), four = quantized({"--bits", "4"});
   EXPECT_LT(four.at("bytes"), eight.at("bytes"));
   EXPECT_EQ(four.at("bits"), 4);
@@ -99,7 +99,7 @@ TEST_F(QuantizeVerb, OfFourBitsLiesBesideTheOther) {
   EXPECT_TRUE(contains(failure({"quantize", "tiny", "--bits", "5"}), "--bits is 5; it must be 8 or 4"));
 }
 
-TEST_F(QuantizeVerb, TextsDecideInPlaceOfTheSet) {
+TEST_F(QuantizeVerb, AFileOfInputsReplacesTheDevelopmentSet) {
   sandbox_.write("lines.txt", "Anna lives in Lund\n\nBerg lives\n");
   const json answer = quantized({"--texts", "lines.txt"});
   EXPECT_EQ(answer.at("judged_by"), "vectors");

@@ -1,5 +1,5 @@
-// Ranks that die, stand still, get sums in another order or a wrong bit, or load another MPI: the run goes on
-// to the bits of one process, or ends with the reason. What is wrong with MPI is done by faulty_mpi.cpp.
+// Ranks that die, stop, get sums in another order or a wrong bit, or load another MPI: the run continues to
+// the bits of one process, or ends with the reason. faulty_mpi.cpp injects the faults of MPI.
 #include <signal.h>
 #include <unistd.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 class RankFaults : public Ranks {
  protected:
-  /// With development scores and checkpoints within epochs, so that kills fall into them too.
+  /// An experiment with development scores and checkpoints within epochs, so that kills hit them too.
   void SetUp() override {
     Ranks::SetUp();
     if (IsSkipped()) return;
@@ -22,7 +22,7 @@ class RankFaults : public Ranks {
                    tiny_experiment() +
                        "gradient_shards = 4\ncheckpoint_every = 2\nevaluate_every = 3\ndigest_steps = 5\n");
   }
-  /// Ranks that load faulty_mpi.cpp.
+  /// Makes the ranks load faulty_mpi.cpp.
   static std::string with_fault(const std::string& fault) {
     const std::string root = ::geteuid() == 0 ? " --allow-run-as-root" : "";
     return "mpirun -n {ranks} --quiet --bind-to none --oversubscribe" + root + " -x FAULTY_MPI=" + fault +
@@ -34,13 +34,13 @@ class RankFaults : public Ranks {
       return 0;
     return std::stoi(sandbox_.one("SELECT ifnull(max(step), 0) FROM checkpoint"));
   }
-  /// The processes of the run, mpirun among them, when all are there; empty when it has ended before.
+  /// Returns the processes of the run with mpirun when all have started; empty if the run ended before.
   std::vector<pid_t> all_of(std::size_t ranks, pid_t running) const {
     std::vector<pid_t> found;
     eventually([&] { return (found = sandbox_.workers()).size() > ranks || has_ended(running); });
     return found.size() > ranks ? found : std::vector<pid_t>();
   }
-  /// Whether a signal has made it stand still.
+  /// Whether a signal has stopped the process.
   static bool is_held(pid_t process) {
     std::ifstream in("/proc/" + std::to_string(process) + "/stat");
     std::string stat;
@@ -51,9 +51,9 @@ class RankFaults : public Ranks {
   void expect_equal_bits_after_kills(int kills, unsigned seed);
 };
 
-/// One training, killed again and again as it goes on, by other ranks and threads each time. A rank drawn at
-/// random stands still within a step drawn at random, and then any of the processes is shot: no kill depends
-/// on how fast a step is. Every fourth comes before the first step of its attempt.
+/// One training that is killed again and again, with other ranks and threads each time. A rank drawn at
+/// random stops within a step drawn at random, and then one of the processes is killed, so that no kill
+/// depends on the speed of a step. Every fourth kill comes before the first step of its attempt.
 void RankFaults::expect_equal_bits_after_kills(int kills, unsigned seed) {
   const std::string epochs = "train.epochs=" + std::to_string(6 * kills);
   const std::vector<std::string> unbroken = bits_of({"-S", epochs, "-t", "1"});
@@ -91,7 +91,7 @@ TEST_F(RankFaults, DISABLED_TwentyKillsOfRanksLeaveTheBitsOfOneProcess) {
 }
 
 TEST_F(RankFaults, AnotherOrderOfAddingHasOtherBits) {
-  // In double precision another order is far below any error: nothing but the last bits may differ.
+  // In double precision another order changes far less than any error: only the last bits may differ.
   const auto run_with = [&](const std::vector<std::string>& more) {
     std::vector<std::string> options = {"-S", "train.precision=float64", "--ranks", "4"};
     options.insert(options.end(), more.begin(), more.end());
@@ -132,7 +132,7 @@ TEST_F(RankFaults, AnotherMpiThanTheOneOfTheBuildIsNamed) {
   EXPECT_TRUE(sandbox_.wait_until_no_workers());
 }
 
-TEST_F(RankFaults, AnMpiThatIsNotThereIsSaidBeforeAnythingStarts) {
+TEST_F(RankFaults, ReportsAMissingMpiBeforeAnythingStarts) {
   sandbox_.write("worker.sh",
                  "#!/bin/sh\necho 'encore-worker: error while loading shared libraries: libmpi.so.40: cannot "
                  "open shared object file: No such file or directory' >&2\nexit 127\n");

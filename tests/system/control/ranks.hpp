@@ -1,5 +1,5 @@
-// Ranks: what tests share that train one run with several ranks: an experiment of four gradient shards, and
-// every digest and metric of it as text. Skips where there is no MPI.
+// Ranks: shared by tests that train one run with several ranks: an experiment of four gradient shards, and
+// all its digests and metrics as text. Skips the test if there is no MPI.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ class Ranks : public RealWorkerTest {
     if (IsSkipped()) return;
     const ProgramOutput version = run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
     if (nlohmann::json::parse(version.output).at("mpi") == "") GTEST_SKIP() << "this worker has no MPI";
-    if (!Sandbox::has("mpirun")) GTEST_SKIP() << "no mpirun here (on Debian openmpi-bin)";
+    if (!Sandbox::has("mpirun")) GTEST_SKIP() << "mpirun is missing (Debian: openmpi-bin)";
     sandbox_.write("tiny.toml",
                    tiny_experiment() + "gradient_shards = 4\ncheckpoint_every = 3\ndigest_steps = 5\n");
   }
@@ -32,7 +32,7 @@ class Ranks : public RealWorkerTest {
     options.insert(options.begin(), {"run", "tiny.toml"});
     output_of(options);
   }
-  /// Every digest and every point but those of clocks, of the last attempt that has them.
+  /// Returns every digest and every point except those of clocks, each from the last attempt that has it.
   std::vector<std::string> bits() const {
     std::vector<std::string> all = sandbox_.query(
         "SELECT step || ' ' || scope || ' ' || value FROM digest GROUP BY step, scope HAVING attempt = "
@@ -44,19 +44,19 @@ class Ranks : public RealWorkerTest {
       all.push_back(std::move(row));
     return all;
   }
-  /// What was trained is gone.
+  /// Removes the trained runs.
   void forget() const {
     for (const char* name : {"encore.db", "encore.db-wal", "encore.db-shm", "encore.db.runs"})
       std::filesystem::remove_all(sandbox_.folder() / name);
   }
-  /// Of a run that begins, or goes on with what is there; nothing of it is left.
+  /// Starts or resumes the run, returns its bits, and removes it.
   std::vector<std::string> bits_of(const std::vector<std::string>& options) {
     train(options);
     std::vector<std::string> all = bits();
     forget();
     return all;
   }
-  /// The first of what differs; empty where all is equal.
+  /// Returns the first difference, or an empty string if there is none.
   static std::string difference(const std::vector<std::string>& a, const std::vector<std::string>& b) {
     for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i)
       if (i >= a.size() || i >= b.size() || a[i] != b[i])

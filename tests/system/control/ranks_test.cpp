@@ -1,5 +1,5 @@
-// One run trained by several ranks over MPI: the bits of one process, whatever the ranks and threads; and
-// what is refused. Ranks that are killed, stopped or wrong: rank_faults_test.cpp.
+// One run trained by several ranks over MPI: it has the bits of one process, whatever the ranks and threads.
+// Also what is rejected. For ranks that are killed, stopped or wrong, read rank_faults_test.cpp.
 #include <signal.h>
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 namespace encore::system_test {
 namespace {
 
-TEST_F(Ranks, OfAnyNumberTrainTheBitsOfOneProcess) {
+TEST_F(Ranks, InAnyNumberTrainTheBitsOfOneProcess) {
   for (const std::string precision : {"float32", "bfloat16", "float64"}) {
     const std::string set = "train.precision=" + precision;
     const std::vector<std::string> alone = bits_of({"-S", set, "-t", "1"});
@@ -72,7 +72,7 @@ TEST_F(Ranks, EndWithACheckpointWhenTheirExpIsGone) {
   EXPECT_EQ(difference(bits_of({"-S", "train.epochs=40"}), unbroken), "");
 }
 
-TEST_F(Ranks, ALauncherThatJoinsNobodyIsNamed) {
+TEST_F(Ranks, ALauncherThatJoinsNoRanksIsNamed) {
   const ProgramOutput output =
       sandbox_.exp({"run", "tiny.toml", "--ranks", "2", "--mpirun", "env COUNT={ranks}"});
   EXPECT_NE(output.end.exit_code, 0);
@@ -81,7 +81,7 @@ TEST_F(Ranks, ALauncherThatJoinsNobodyIsNamed) {
       << output.output << output.errors;
 }
 
-TEST_F(Ranks, AreNoPartOfTheIdentity) {
+TEST_F(Ranks, AreNotPartOfTheIdentity) {
   train({"--ranks", "2"});
   EXPECT_TRUE(contains(output_of({"run", "tiny.toml"}), "nothing to do"));
   const std::string log = output_of({"logs", "tiny"});
@@ -148,7 +148,7 @@ TEST_F(Ranks, AreNotMeasuredByAWorkerWithoutMpi) {
                        "was built without MPI; build it again with ./exp build --mpi"));
 }
 
-TEST_F(Ranks, WhatCannotBeIsRefusedBeforeAnythingStarts) {
+TEST_F(Ranks, RejectInvalidRequestsBeforeAnythingStarts) {
   const auto refused = [&](std::vector<std::string> options) {
     options.insert(options.begin(), {"run", "tiny.toml"});
     const std::string said = refusal_of(options);
@@ -166,7 +166,7 @@ TEST_F(Ranks, WhatCannotBeIsRefusedBeforeAnythingStarts) {
                        "--ranks goes with --launcher slurm alone"));
 }
 
-TEST_F(Ranks, ALauncherIsToldRanksAndThreads) {
+TEST_F(Ranks, ALauncherGetsRanksAndThreads) {
   const std::string root = ::geteuid() == 0 ? " --allow-run-as-root" : "";
   sandbox_.write("launch.sh",
                  "echo \"$1 $2\" > said.txt\nranks=$1\nshift 2\nexec mpirun -n $ranks --oversubscribe" +

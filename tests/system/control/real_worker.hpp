@@ -1,4 +1,4 @@
-// What tests share that train with the real worker in a sandbox.
+// Shared by tests that train with the real worker in a sandbox.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace encore::system_test {
 class RealWorkerTest : public ::testing::Test {
  protected:
   RealWorkerTest() : sandbox_(true) {}
-  /// A build for a GPU is also made, and its other tests run, on machines that have none.
+  /// A build for a GPU is also made on machines without one, where its other tests run.
   void SetUp() override {
     const ProgramOutput version = run_program(ENCORE_BUILD_DIR "/bin/encore-worker", {"version"});
     if (!version.end.success()) GTEST_SKIP() << "this worker does not run here: " << version.errors;
@@ -28,13 +28,13 @@ class RealWorkerTest : public ::testing::Test {
     EXPECT_EQ(output.end.exit_code, 0) << output.errors;
     return output.output;
   }
-  /// What is said of a call that must be refused.
+  /// Returns the message of a call that must be rejected.
   std::string refusal_of(const std::vector<std::string>& arguments) const {
     const ProgramOutput output = sandbox_.exp(arguments);
     EXPECT_EQ(output.end.exit_code, 2) << output.output;
     return output.errors;
   }
-  /// What is said of an experiment that must not start.
+  /// Returns the message of an experiment that must not start.
   std::string refusal(const std::string& experiment) const {
     sandbox_.write("refused.toml", experiment);
     const ProgramOutput output = sandbox_.exp({"run", "refused.toml"});
@@ -47,7 +47,7 @@ class RealWorkerTest : public ::testing::Test {
 };
 
 /// Adds contrary.conll, a development set in which every word has a label that the training set never has:
-/// what is learned makes its loss larger.
+/// learning makes its loss larger.
 inline void write_contrary_set(const Sandbox& sandbox) {
   std::istringstream lines(sandbox.read("dev.conll"));
   std::string contrary;
@@ -59,8 +59,8 @@ inline void write_contrary_set(const Sandbox& sandbox) {
   sandbox.write("contrary.conll", contrary);
 }
 
-/// tiny.toml, so slow that no prediction changes, with a development set whose loss grows: the first epoch
-/// stays the best, and its checkpoint is kept beside that of the last.
+/// tiny.toml with so small a learning rate that no prediction changes, and a development set whose loss
+/// grows: the first epoch stays the best, and its checkpoint is kept beside that of the last.
 inline std::string best_at_first(const Sandbox& sandbox) {
   write_contrary_set(sandbox);
   std::string text = tiny_experiment();

@@ -23,7 +23,7 @@ constexpr const char* digests =
 constexpr const char* points =
     "SELECT count(*) || ' ' || count(DISTINCT step) FROM curve WHERE metric = 'train/loss'";
 
-/// Longer than tiny.toml, so that there is something to kill.
+/// An experiment that is longer than tiny.toml, so that there is time to kill it.
 std::string longer_experiment() {
   std::string text = tiny_experiment();
   text.replace(text.find("epochs = 4"), 10, "epochs = 40\ncheckpoint_every = 20");
@@ -47,7 +47,7 @@ TEST_F(RealWorker, TrainsScoresEvaluatesAndPredicts) {
   EXPECT_EQ(sandbox.one(points), "20 20");
   const ProgramOutput whole = sandbox.exp({"ls", "--where", "epoch = 4 AND step = 20"});
   EXPECT_TRUE(contains(whole.output, "tiny"))
-      << "it took a moment, and is listed as it was trained: " << whole.output << whole.errors;
+      << "the run must be listed as it was trained: " << whole.output << whole.errors;
   const ProgramOutput again = sandbox.exp({"run", "tiny.toml"});
   EXPECT_TRUE(contains(again.output, "nothing to do")) << again.output;
 
@@ -67,7 +67,7 @@ TEST_F(RealWorker, TrainsScoresEvaluatesAndPredicts) {
   EXPECT_TRUE(predict.output.starts_with("Anna\t")) << predict.output;
 }
 
-TEST_F(RealWorker, PredictTellsOfLongLinesAndDamagedFiles) {
+TEST_F(RealWorker, PredictReportsLongLinesAndDamagedFiles) {
   const Sandbox sandbox(true);
   ASSERT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 0);
   std::string words;
@@ -127,7 +127,7 @@ TEST_F(RealWorker, PredictRefusesTextThatIsNotUtf8) {
   EXPECT_EQ(sandbox.exp({"predict", "tiny", "Zo\xC3\xAB lives in Lund ."}).end.exit_code, 0);
 }
 
-TEST_F(RealWorker, WhatOnlyTheModelKnowsIsRefusedWithItsPlace) {
+TEST_F(RealWorker, RejectsWhatOnlyTheModelKnowsWithItsPlace) {
   const Sandbox sandbox(true);
   std::string text = tiny_experiment();
   text.replace(text.find("heads = 2"), 9, "heads = 3");
@@ -138,7 +138,7 @@ TEST_F(RealWorker, WhatOnlyTheModelKnowsIsRefusedWithItsPlace) {
   EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "encore.db"));
 }
 
-/// 200 is the default of warmup_steps, but whoever writes it down has given it.
+/// 200 is the default of warmup_steps, but a user who writes it down has set it.
 TEST_F(RealWorker, TwoWaysToGiveTheWarmUpAreRefusedWithTheirPlace) {
   const Sandbox sandbox(true);
   for (const std::string steps : {"2", "200"}) {
@@ -165,8 +165,8 @@ TEST_F(RealWorker, DataThatCannotBeReadIsRefusedBeforeAnythingStarts) {
   EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "encore.db"));
 }
 
-/// Digests of every epoch after kills at random moments equal those of a run that nothing disturbed, whatever
-/// was going on in these moments.
+/// Digests of every epoch after kills at random moments equal those of a run without interruption, whatever
+/// the processes were doing at these moments.
 void expect_equal_bits_after_kills(int kills, unsigned seed) {
   const Sandbox calm(true);
   calm.write("tiny.toml", longer_experiment());
@@ -238,7 +238,7 @@ void write_scales(const Sandbox& sandbox, const std::string& first, const std::s
     const std::filesystem::path library = std::filesystem::path(SCALE_PLUGINS) / (name + ".so");
     std::filesystem::create_directories(folder);
     std::filesystem::copy_file(library, folder / library.filename());
-    // Of the file in the build, whose RUNPATH leads to Encore's libraries.
+    // A copy of the file in the build, whose RUNPATH leads to Encore's libraries.
     const ProgramOutput tool = run_program(ENCORE_BUILD_DIR "/bin/encore-manifest",
                                            {library.string(), (folder / (name + ".json")).string()});
     EXPECT_TRUE(tool.end.success()) << tool.errors;
@@ -263,9 +263,9 @@ std::string digest_with(const std::string& first, const std::string& second) {
   return sandbox.one(digests);
 }
 
-/// What is printed by libraries and plugins goes to the standard error of the worker; each verb's answer is
+/// Output of libraries and plugins goes to the standard error of the worker; each verb's answer is the same
 /// as without it.
-TEST_F(RealWorker, WhatLibrariesAndPluginsPrintIsNoAnswer) {
+TEST_F(RealWorker, OutputOfLibrariesAndPluginsIsNotPartOfTheAnswer) {
   Sandbox sandbox(true);
   write_scales(sandbox, "scale_2", "scale_3");
   const auto out = [&](const std::vector<std::string>& arguments) {
@@ -370,7 +370,7 @@ TEST_F(RealWorker, VerifyFindsOtherBitsAndNamesTensorAndDistance) {
   for (const nlohmann::json& tensor : tensors) ulps = std::max(ulps, tensor.at("ulps").get<std::uint64_t>());
   EXPECT_GT(ulps, 0u);
 
-  // The same, seen from another numeric environment: nothing follows from it, and the field is named.
+  // The same from another numeric environment: the verdict is open, and the field is named.
   sandbox.change("UPDATE attempt SET environment = json_set(environment, '$.device', 'another CPU')");
   const nlohmann::json elsewhere = verdict(sandbox, {}, 3);
   EXPECT_EQ(elsewhere.at("outcome"), "not comparable");
@@ -381,7 +381,7 @@ TEST_F(RealWorker, VerifyFindsOtherBitsAndNamesTensorAndDistance) {
   EXPECT_EQ(verdict(sandbox, {}).at("outcome"), "equal") << "equal bits are equal wherever they came from";
 }
 
-TEST_F(RealWorker, AReportHasWhatTheWorkerTold) {
+TEST_F(RealWorker, AReportHasWhatTheWorkerReported) {
   const Sandbox sandbox(true);
   std::string sweep = tiny_experiment("sweep");
   sweep.replace(sweep.find("seed = 1"), 8, "seeds = [1, 2]");
@@ -395,7 +395,7 @@ TEST_F(RealWorker, AReportHasWhatTheWorkerTold) {
         "curve-dev-f1", "importance-test-f1", "timeline", "architecture", "parameters", "data-sizes",
         "data-labels", "lengths", "numeric-environments", "plugins", "digests-table"})
     EXPECT_TRUE(contains(report, "\"id\": \"" + std::string(id) + "\"")) << id;
-  // The parts of the model are all of it, and the labels are those of all words that were kept.
+  // The parts of the model add up to all of it, and the labels are those of all kept words.
   const nlohmann::json started =
       nlohmann::json::parse(sandbox.one("SELECT started_event FROM attempt LIMIT 1"));
   std::int64_t parameters = 0, words = 0, sentences = 0;
@@ -449,7 +449,7 @@ TEST_F(RealWorker, OnlyLoadingShowsAManifestThatLies) {
       << run.errors;
 }
 
-/// specification.json with another folder, a plugin in it that takes the place of the run's schedule, and a
+/// Writes specification.json with another folder, a plugin in it that replaces the run's schedule, and a
 /// library that leaves a mark when it is loaded.
 TEST_F(RealWorker, APlantedSpecificationRunsNoCodeUnlessItsFolderIsAllowed) {
   Sandbox sandbox(true);
@@ -484,7 +484,7 @@ TEST_F(RealWorker, APlantedSpecificationRunsNoCodeUnlessItsFolderIsAllowed) {
 TEST_F(RealWorker, KillsAtRandomMomentsLeaveEqualBits) {
   expect_equal_bits_after_kills(3, 1);
 }
-// --gtest_also_run_disabled_tests --gtest_filter=*Twenty*: the whole promise, half a minute to minutes.
+// --gtest_also_run_disabled_tests --gtest_filter=*Twenty*: all kills, half a minute to minutes.
 TEST_F(RealWorker, DISABLED_TwentyKillsLeaveEqualBits) {
   expect_equal_bits_after_kills(20, 2);
 }

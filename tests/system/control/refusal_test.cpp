@@ -1,4 +1,4 @@
-// What `exp` refuses: exit 2 or 1, a message that says what, where and what to do, and nothing started.
+// What `exp` rejects: exit 2 or 1, a message with the mistake, its place and a remedy, and nothing started.
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 #include <unistd.h>
@@ -97,7 +97,7 @@ TEST(Refusal, ADatabaseOfAnotherProgram) {
   EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "encore.db.runs"));
 }
 
-TEST(Refusal, AnEmptyDatabaseIsNobodysAndTaken) {
+TEST(Refusal, AnEmptyDatabaseFileIsUsed) {
   const Sandbox sandbox;
   sandbox.write("encore.db", "");  // as a kill right after opening leaves it
   for (const char* verb : {"ls", "status"}) {
@@ -117,7 +117,7 @@ TEST(Refusal, AnOutputThatCannotBeWritten) {
   EXPECT_EQ(full.end.exit_code, 1);
   EXPECT_EQ(full.errors, "exp: what was printed could not be written to its end; is the disk full?\n");
   const ProgramOutput closed = sandbox.shell(exp + " run tiny.toml --fresh <&- >&- 2>&-");
-  EXPECT_EQ(closed.end.exit_code, 0) << "whoever closes the output wants none";
+  EXPECT_EQ(closed.end.exit_code, 0) << "a user who closes the output wants none";
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM run WHERE state = 'completed'"), "2");
 }
 

@@ -1,6 +1,6 @@
-// The bytes of a report depend on the database and the folder of its runs alone: not on the day, the time
-// zone, the locale, the working directory, or where the database lies. And a change that must be seen is
-// seen.
+// The bytes of a report depend on the database and the folder of its runs alone, and not on the day, the time
+// zone, the locale, the working directory, or the place of the database. A change that matters changes the
+// report.
 #include <gtest/gtest.h>
 
 #include "support/places.hpp"
@@ -21,7 +21,7 @@ class ReportBytes : public ::testing::Test {
     write("here", "");
   }
 
-  /// Every format into the folder: `before` stands in front of the command, `after` behind it.
+  /// Writes every format into the folder: `before` precedes the command, `after` follows it.
   void write(const std::string& folder, const std::string& before, const std::string& after = "",
              const std::string& from = ".") const {
     std::string lines = "set -e; top=$PWD; cd " + from + "\n";
@@ -52,7 +52,7 @@ TEST_F(ReportBytes, AreTheSameInAnotherTimeZoneAndLocale) {
     write("zone", std::string("TZ=") + zone);
     EXPECT_EQ(differences("zone"), "") << zone;
   }
-  // A locale of this machine that writes a comma, else those that are always there.
+  // A locale of this machine that writes a decimal comma, or else those that always exist.
   const std::string comma = sandbox_.shell("locale -a | grep -m1 -E '^(de|fr|es|tr)_' || true").output;
   for (const std::string& locale :
        {std::string("C"), std::string("C.UTF-8"), comma.substr(0, comma.find('\n'))}) {
@@ -98,14 +98,14 @@ TEST(ReportOfNothing, IsRefusedAndWritesNothing) {
   refused({"report", "all", "-o", "r.html"}, "encore.db");
   ASSERT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 0);
   refused({"report", "tniy", "-o", "r.html"}, "did you mean \"tiny\"?");
-  // Where nobody may write, not even root.
+  // No user can write here, not even root.
   refused({"report", "all", "-o", "/proc/r.html"}, "/proc/r.html");
   refused({"report", "all", "-o", "/proc/nothing/r.html"}, "cannot make the folder");
   sandbox.write("bad/report.css", "a { color: {{blue}}; }");
   refused({"report", "all", "-o", "r.html", "--template", "bad"},
           "bad/report.css:1: unknown placeholder \"{{blue}}\"");
   EXPECT_EQ(sandbox.shell("ls | grep -c '^r[.]' || true").output, "0\n");
-  // A folder that is not there is made, and a file that is there is replaced.
+  // A missing folder is made, and an existing file is replaced.
   EXPECT_EQ(sandbox.exp({"report", "all", "-o", "new/folder/r.html"}).end.exit_code, 0);
   sandbox.write("new/folder/r.html", "old");
   EXPECT_EQ(sandbox.exp({"report", "all", "-o", "new/folder/r.html"}).end.exit_code, 0);

@@ -1,4 +1,4 @@
-// report, from outside: what it writes, that it writes the same again, and what it refuses.
+// `exp report` from outside: what it writes, that it writes the same bytes again, and what it rejects.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ TEST_F(ReportVerb, WritesAFileOrToTheStandardOutputAndTheSameBytesAgain) {
   EXPECT_TRUE(contains(file, "model.dropout"));
 }
 
-TEST_F(ReportVerb, OfOneRunOfAnotherMetricAndAgainstOthers) {
+TEST_F(ReportVerb, ReportsOneRunByAnotherMetricAndComparedWithOthers) {
   EXPECT_TRUE(contains(output_of({"report", "pair-dropout=0.1-s1", "--format", "json"}),
                        "\"title\": \"Report of run pair-dropout=0.1-s1\""));
   EXPECT_TRUE(contains(output_of({"report", "pair", "--metric", "dev/f1", "--format", "json"}),
@@ -106,7 +106,7 @@ TEST(ReportVerbOfAFactorOnTheLoss, NamesItBesideThePrecision) {
   EXPECT_TRUE(contains(report, "float32, the loss in backward passes times 1024 at first;")) << report;
 }
 
-TEST(ReportVerbOfPrivateData, IsToldByTheFileAlsoOfRunsThatAreComplete) {
+TEST(ReportVerbOfPrivateData, TheFileDecidesAlsoForCompleteRuns) {
   Sandbox sandbox;
   ASSERT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 0);
   const auto facts = [&] {
@@ -120,7 +120,7 @@ TEST(ReportVerbOfPrivateData, IsToldByTheFileAlsoOfRunsThatAreComplete) {
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM run"), "1") << "no part of the identity: " << again.output;
   EXPECT_TRUE(contains(facts(), "examples (private data)"));
   EXPECT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 0);
-  EXPECT_FALSE(contains(facts(), "private data")) << "what the file says now";
+  EXPECT_FALSE(contains(facts(), "private data")) << "the present content of the file";
 }
 
 TEST_F(ReportVerb, TakesTemplatesOfTheUser) {
@@ -140,7 +140,7 @@ TEST_F(ReportVerb, TakesTemplatesOfTheUser) {
                  "--template names gone, which is not there");
   expect_refused({"report", "pair", "-o", "own.md", "--template", "own.md"},
                  "-o own.md is the template itself");
-  EXPECT_TRUE(sandbox_->read("own.md").starts_with("from {{title}}")) << "what was refused wrote nothing";
+  EXPECT_TRUE(sandbox_->read("own.md").starts_with("from {{title}}")) << "a rejected call writes nothing";
 }
 
 TEST_F(ReportVerb, RefusesPlacesThatCannotBeWritten) {
@@ -170,9 +170,10 @@ TEST_F(ReportVerb, Refuses) {
                  "none of these runs was finished before 2001-01-01 (UTC)");
 }
 
-// --- read by others: a parser of HTML, pdflatex ---
+// --- read by other programs: a parser of HTML, pdflatex ---
 
-/// Nests, has headings in order, tables with headers, pictures with a text, no script but its own.
+/// A parser that checks that elements nest, headings are in order, tables have headers, pictures have a text,
+/// and no script is foreign.
 void expect_sound_html(const Sandbox& sandbox, const std::string& file) {
   const ProgramOutput said =
       sandbox.shell("python3 " ENCORE_SOURCE_DIR "/tests/unit/document/check_html.py " + file);
@@ -185,7 +186,7 @@ void expect_compiles(const Sandbox& sandbox, const std::string& file) {
   EXPECT_TRUE(contains(said.output, "Output written on")) << said.output;
 }
 
-/// Markdown without its listings, in which everything is only a character.
+/// Removes the listings of Markdown, in which every character is literal.
 std::string without_listings(const std::string& markdown) {
   std::istringstream in(markdown);
   std::string text, fence;
@@ -202,7 +203,7 @@ std::string without_listings(const std::string& markdown) {
   return text;
 }
 
-/// What is left when escaped characters and code between backticks are taken out.
+/// Returns what is left without escaped characters and code between backticks.
 std::string markup_of(const std::string& markdown) {
   std::string left;
   for (std::size_t at = 0; at < markdown.size();) {
@@ -227,7 +228,7 @@ std::string markup_of(const std::string& markdown) {
   return left;
 }
 
-/// Everything in the database that a person or a plugin has named.
+/// Returns everything in the database that a person or a plugin has named.
 void rename_everything(const Sandbox& sandbox, const std::string& text) {
   std::string quoted = "'";
   for (const char letter : text) quoted += letter == '\'' ? "''" : std::string(1, letter);
@@ -282,7 +283,7 @@ TEST(HostileReport, NothingOfANameIsMarkupInAnyFormat) {
     GTEST_SKIP() << "without python3 or pdflatex not all was tested";
 }
 
-TEST_F(ReportVerb, IsSoundHtmlAndCompilesAsLatex) {
+TEST_F(ReportVerb, WritesValidHtmlAndCompilesAsLatex) {
   if (!Sandbox::has("python3") || !Sandbox::has("pdflatex"))
     GTEST_SKIP() << "python3 or pdflatex is not installed";
   for (const char* file : {"c/r.html", "c/r.tex"})

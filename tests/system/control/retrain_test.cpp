@@ -1,5 +1,6 @@
-// exp retrain with the real worker: a run once more on old and new data, for two tasks; what is held out,
-// what is compared, who stands for the lineage afterwards, what a second call does, and what is refused.
+// exp retrain with the real worker: a run trained again on old and new data, for two tasks; which data is
+// held out, what is compared, which run represents the lineage afterwards, what a second call does, and what
+// is rejected.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -93,7 +94,7 @@ TEST_F(Retrain, LearnsFromBothIsComparedOnBothAndTakesThePlaceOfItsParent) {
   EXPECT_TRUE(contains(output_of({"verify", "tiny-retrained"}), "equal"));
 }
 
-TEST_F(Retrain, DoesOnlyWhatIsMissingAndDecidesAnewByAnotherRule) {
+TEST_F(Retrain, DoesOnlyWhatIsMissingAndDecidesAgainByAnotherRule) {
   output_of({"run", "tiny.toml", "-q"});
   const std::vector<std::string> call = {"tiny", "--with", "new.conll", "--promote-if", "new >= -100"};
   retrained(call, 0);
@@ -107,7 +108,7 @@ TEST_F(Retrain, DoesOnlyWhatIsMissingAndDecidesAnewByAnotherRule) {
   retrained(call, 0);
   EXPECT_EQ(tag_holder(), "tiny-retrained");
 
-  // The newest of a lineage stays, whatever is asked of an older one again.
+  // The newest run of a lineage stays, even if an older one is retrained again.
   sandbox_.write("later.conll", news(200, 240));
   const json next =
       retrained({"tiny", "--promoted", "--with", "later.conll", "--promote-if", "new >= -100"}, 0);
@@ -117,7 +118,7 @@ TEST_F(Retrain, DoesOnlyWhatIsMissingAndDecidesAnewByAnotherRule) {
   EXPECT_EQ(tag_holder(), "tiny-retrained-2");
   EXPECT_TRUE(contains(output_of({"show", "tiny-retrained", "--promoted"}), "tiny-retrained-2"));
   EXPECT_TRUE(contains(output_of({"logs", "tiny-retrained-2"}), "data.more: 100 examples, "))
-      << "what came in between is learned from too";
+      << "data added in between is learned too";
   EXPECT_TRUE(
       contains(refusal_of({"retrain", "tiny-retrained", "--with", "later.conll", "--hold-out", "0.3"}),
                "held out 0.2 of its own new examples"));
@@ -134,7 +135,7 @@ TEST_F(Retrain, NamesTheNewRunOfASweepsRunAndSaysWhatIsWrongWithAName) {
   EXPECT_FALSE(contains(refused.errors, ".toml")) << "no such file is there: " << refused.errors;
 }
 
-TEST_F(Retrain, GoesOnAfterAKill) {
+TEST_F(Retrain, ResumesAfterAKill) {
   std::string text = "plugin_path = [\"" PAUSING_SCHEDULE "\"]\n" + tiny_experiment();
   replace_first(text, "\"constant\"", "\"pausing\"");
   sandbox_.write("tiny.toml", text);
@@ -163,7 +164,7 @@ TEST_F(Retrain, GoesOnAfterAKill) {
   EXPECT_EQ(tag_holder(), "tiny-retrained");
 }
 
-TEST_F(Retrain, ComparesOnAFileAndBeginsAnewWhereThatIsAskedFor) {
+TEST_F(Retrain, ComparesOnAFileAndStartsFromScratchOnRequest) {
   output_of({"run", "tiny.toml", "-q"});
   const json answer =
       retrained({"tiny", "--with", "new.conll", "--new-test", "fresh.conll", "--from-scratch", "--promote-if",
@@ -239,19 +240,19 @@ TEST_F(Retrain, WorksOnAnotherTaskWithSetsThatAreSharesOfOneFile) {
                        "asks for new_low"));
 }
 
-TEST_F(Retrain, SaysWhatIsNotNew) {
+TEST_F(Retrain, ReportsWhatIsNotNew) {
   output_of({"run", "tiny.toml", "-q"});
   sandbox_.write("copy.conll", sandbox_.read("train.conll"));
   const ProgramOutput output =
       sandbox_.exp({"retrain", "tiny", "--with", "copy.conll", "--with", "new.conll", "--dry-run"});
   EXPECT_EQ(output.end.exit_code, 0) << output.errors;
   EXPECT_TRUE(contains(output.errors, "copy.conll is not new: it has the content of ")) << output.errors;
-  // Its sentences stand in the development and test set too, from which nothing is learned.
+  // Its sentences are also in the development and test sets, which do not train.
   const std::string refused = refusal_of({"retrain", "tiny", "--with", "copy.conll"});
   EXPECT_TRUE(contains(refused, "is not new")) << refused;
 }
 
-TEST_F(Retrain, RefusesWhatCannotBeMeant) {
+TEST_F(Retrain, RejectsInvalidCommandLines) {
   sandbox_.write("short.toml", tiny_experiment("short"));
   EXPECT_TRUE(contains(refusal_of({"retrain", "tiny", "--with", "new.conll"}), "encore.db"));
   output_of({"run", "tiny.toml", "-q"});

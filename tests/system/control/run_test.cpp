@@ -1,4 +1,4 @@
-// What `exp run` does when nothing disturbs it.
+// Tests of `exp run` that are not interrupted: what it prints and stores, and what a second call does.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -52,7 +52,7 @@ TEST(Run, FreshTrainsAgainAsARepeat) {
   EXPECT_EQ(sandbox.one("SELECT count(DISTINCT value) FROM current_digest WHERE step = 20"), "1");
 }
 
-TEST(Run, ASweepRunsEachPointOnceAndGoesOnWhereItWasExtended) {
+TEST(Run, ASweepRunsEachPointOnceAndOnlyNewPointsWhenExtended) {
   const Sandbox sandbox;
   sandbox.write("sweep.toml", tiny_experiment("sweep") + "[sweep.grid]\n\"model.dropout\" = [0.1, 0.2]\n");
   ASSERT_EQ(sandbox.exp({"run", "sweep.toml"}).end.exit_code, 0);
@@ -112,7 +112,7 @@ TEST(Run, ASingleRunIsCalledByItsPattern) {
       "w16 of wide");
 }
 
-/// Names are labels: as earlier versions made them they stay, and nothing is trained again for them.
+/// Names are labels: names that earlier versions made stay, and a new name trains nothing again.
 TEST(Run, IsFoundUnderAnotherNameAndKeepsIt) {
   const Sandbox sandbox;
   sandbox.write("sweep.toml", tiny_experiment("sweep") + "[sweep.grid]\n\"model.dropout\" = [0.1, 0.2]\n");

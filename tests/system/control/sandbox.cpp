@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* program = ENCORE_BUILD_DIR "/bin/exp";
 
-/// What the user of this machine may have set for Encore, for OpenMP or for the terminal.
+/// Variables for Encore, OpenMP or the terminal that the user of this machine may have set.
 constexpr const char* foreign_variables[] = {
     "ENCORE_DB",        "ENCORE_BACKEND", "ENCORE_WORKER",     "ENCORE_PLUGIN_PATH",
     "OMP_THREAD_LIMIT", "OMP_PROC_BIND",  "OMP_PLACES",        "KMP_AFFINITY",
@@ -43,7 +43,7 @@ std::vector<std::string> with_program(std::vector<std::string> arguments) {
   return arguments;
 }
 
-/// Other connections write for a moment now and then.
+/// Other connections write for short times.
 void wait_for_locks(sqlite3* database) {
   sqlite3_busy_timeout(database, static_cast<int>(1000 * patience));
 }
@@ -249,7 +249,7 @@ std::string Sandbox::read(const std::string& name) const {
 bool Sandbox::wait_until(const std::function<bool()>& condition) const {
   bool holds = false;
   eventually([&] {
-    // Asked first: what a process did before its end counts.
+    // The condition is checked first, because what a process did before its end counts.
     const bool over = !started_.empty() && std::ranges::all_of(started_, has_ended);
     return (holds = condition()) || over;
   });
@@ -274,7 +274,7 @@ std::vector<pid_t> Sandbox::workers() const {
     const std::string name = entry.path().filename();
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
     std::ifstream in(entry.path() / "cmdline", std::ios::binary);
-    // Of a process that ends meanwhile there is nothing to read; an iterator would throw.
+    // A process that ends meanwhile has nothing to read, and an iterator would throw.
     std::string line;
     std::getline(in, line);
     if (line.find("worker") != std::string::npos &&

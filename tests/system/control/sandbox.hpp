@@ -15,19 +15,19 @@
 
 namespace encore::system_test {
 
-/// Says only when to give up waiting for what must come, on a machine that is very busy; in seconds.
+/// The seconds after which a test gives up, for a machine that is very busy.
 inline constexpr double patience = 600;
 
-/// Whether `part` stands somewhere in `text`.
+/// Whether `text` contains `part`.
 inline bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-/// The first `from` in `text`, or all of them, become `to`; there is one, or the test fails.
+/// Replaces the first `from` in `text`, or all of them, by `to`; fails the test if there is none.
 void replace_first(std::string& text, const std::string& from, const std::string& to);
 void replace_all(std::string& text, const std::string& from, const std::string& to);
 
-/// Where the build leaves the plugins that ship.
+/// The folder into which the build writes the plugins that ship.
 std::filesystem::path built_in_plugins();
 
 /// Asks a database with one run for its digests, in the order of their steps.
@@ -37,16 +37,16 @@ inline constexpr const char* digests_of_run =
 /// Waits until the condition holds; false when it did not within `patience`.
 bool eventually(const std::function<bool()>& condition);
 
-/// As /proc shows it: 'R' and 'S' work, 'T' is stopped, 'Z' has ended; 0 when it is gone.
+/// Returns the state in /proc: 'R' and 'S' work, 'T' is stopped, 'Z' has ended; 0 if the process is gone.
 char state_of(pid_t process);
 bool has_ended(pid_t process);
 
-/// The experiment file that Sandbox writes: two layers of almost nothing, four epochs.
+/// The experiment file that Sandbox writes: two tiny layers, four epochs.
 std::string tiny_experiment(const std::string& name = "tiny");
 
 class Sandbox {
  public:
-  /// With the scripted worker, or with the one of this build.
+  /// Uses the scripted worker, or the one of this build.
   explicit Sandbox(bool real_worker = false);
   ~Sandbox();
   Sandbox(const Sandbox&) = delete;
@@ -54,33 +54,33 @@ class Sandbox {
 
   const std::filesystem::path& folder() const { return folder_; }
   void write(const std::string& name, const std::string& content) const;
-  /// A variable of the environment for every later call.
+  /// Sets a variable of the environment for every later call.
   void set(const std::string& name, const std::string& value) { environment_[name] = value; }
 
-  /// Runs `exp` with these arguments in the folder, to its end.
+  /// Runs `exp` with these arguments in the folder and waits for its end.
   ProgramOutput exp(const std::vector<std::string>& arguments, const std::string& input = "") const;
   /// Runs lines of bash in the folder, with the same environment.
   ProgramOutput shell(const std::string& lines) const;
   /// Whether a shell finds this program.
   static bool has(const std::string& program);
-  /// Starts it and returns at once; what it prints goes to `output`.
+  /// Starts `exp` and returns at once; its output goes to the file `output`.
   pid_t start(const std::vector<std::string>& arguments, const std::string& output = "output.txt") const;
-  /// Waits for a started process; nothing when it still runs after `patience` (it is killed then).
+  /// Waits for a started process. Returns nothing, and kills it, if it still runs after `patience`.
   static std::optional<ProcessEnd> wait(pid_t process);
 
-  /// The first column of each row of a query, read with a connection of its own.
+  /// Returns the first column of each row of a query, read with a connection of its own.
   std::vector<std::string> query(const std::string& sql) const;
   std::string one(const std::string& sql) const;
-  /// Runs SQL that writes, past exp.
+  /// Runs SQL that writes, without exp.
   void change(const std::string& sql) const;
   std::string read(const std::string& name) const;
-  /// Waits until the condition holds; false when it does not and all that was started here has ended.
+  /// Waits until the condition holds. Returns false if it does not and all started processes have ended.
   bool wait_until(const std::function<bool()>& condition) const;
-  /// Waits until the query gives this text.
+  /// Waits until the query returns this text.
   bool wait_until(const std::string& sql, const std::string& wanted) const;
-  /// Waits until a file, such as what a started process prints, has this text in it.
+  /// Waits until a file, such as the output of a started process, contains this text.
   bool wait_for_text(const std::string& file, const std::string& text) const;
-  /// The process ids of workers that work in this sandbox.
+  /// Returns the process ids of the workers of this sandbox.
   std::vector<pid_t> workers() const;
   /// Waits until there are none.
   bool wait_until_no_workers() const;

@@ -1,5 +1,5 @@
-// A search from outside, with the scripted worker whose score follows from two settings: it ends, goes on
-// after any kill, replays from its database, and what was changed in that by hand is named.
+// A search from outside, with the scripted worker whose score follows from two settings: it ends, resumes
+// after any kill and replays from its database, and manual changes of the database are named.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -97,11 +97,11 @@ TEST(Search, SaysThatTheSweepOfItsBaseIsNotUsed) {
       << planned.errors;
   EXPECT_EQ(nlohmann::json::parse(planned.output).at("identity"),
             nlohmann::json::parse(alone.output).at("identity"))
-      << "which search it is does not depend on what is not used";
+      << "unused settings do not change the identity of a search";
   const ProgramOutput trained = sandbox.exp({"run", "near.toml", "-q"});
   EXPECT_EQ(trained.end.exit_code, 0) << trained.errors;
   EXPECT_EQ(trained.errors, planned.errors);
-  // A sweep of its own replaces it too.
+  // A sweep in the search file replaces it too.
   sandbox.write("sweep.toml", "base = \"base.toml\"\n[sweep.grid]\n\"model.dropout\" = [0.1, 0.2]\n");
   EXPECT_TRUE(
       contains(sandbox.exp({"plan", "sweep.toml"}).errors, "has a [sweep] of its own: sweep.toml:2:2"));
@@ -119,7 +119,7 @@ TEST(Search, EndsAndThenThereIsNothingToDo) {
   EXPECT_EQ(first.end.exit_code, 0) << first.output << first.errors;
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM search_trial"), "8");
   EXPECT_TRUE(contains(planned.output, first.output.substr(first.output.find("learning_rate="), 20)))
-      << "what was planned was begun";
+      << "the planned runs were started";
   EXPECT_NE(sandbox.one("SELECT count(*) FROM run WHERE state = 'pruned'"), "0");
   EXPECT_NE(sandbox.one("SELECT count(*) FROM run WHERE state = 'completed'"), "0");
   EXPECT_EQ(
@@ -172,7 +172,7 @@ TEST(Search, TheSameSeedGivesTheSameTrials) {
   EXPECT_NE(one.one(trials), other.one(trials));
 }
 
-/// Of the newest search: its trials, its decisions and what it observed.
+/// Returns the trials, decisions and observations of the newest search.
 std::string course(const Sandbox& sandbox) {
   const std::string newest = " WHERE search = (SELECT max(number) FROM search) ORDER BY number)";
   return sandbox.one("SELECT group_concat(point, ';') FROM (SELECT * FROM search_trial" + newest) + "\n" +
@@ -240,9 +240,9 @@ void kill_some(const Sandbox& sandbox, pid_t exp, unsigned kind) {
     for (const pid_t worker : sandbox.workers()) ::kill(worker, SIGKILL);
 }
 
-/// `exp` and its workers are killed in states that they are seen in until the search has ended; then every
-/// decision is recomputed. The first kill meets workers that are held in a step; a later one comes some
-/// decisions or observations after the last, and a moment that nobody chose.
+/// Kills `exp` and its workers in observed states until the search has ended; then every decision is
+/// recomputed. The first kill hits workers that are held in a step; a later one comes some decisions or
+/// observations after the last, at an arbitrary moment.
 void expect_survival(unsigned seed) {
   Sandbox sandbox;
   write_search(sandbox, std::string(asha) + "confirm = 2\nconfirm_seeds = 3\n");
@@ -318,7 +318,7 @@ TEST(Search, WithOneWorkerAKillChangesNoTrial) {
   EXPECT_EQ(calm.one(observations), killed.one(observations));
 }
 
-TEST(Search, WhatWasChangedByHandIsNamed) {
+TEST(Search, NamesManualChanges) {
   Sandbox sandbox;
   write_search(sandbox, asha);
   ASSERT_EQ(sandbox.exp({"run", "search.toml", "-q"}).end.exit_code, 0);
@@ -354,7 +354,7 @@ TEST(Search, WhatWasChangedByHandIsNamed) {
       << damaged.errors;
 }
 
-TEST(Search, GoesOnWhereItGetsMoreTrials) {
+TEST(Search, ContinuesWhenTrialsAreAdded) {
   Sandbox sandbox;
   write_search(sandbox, "trials = 3\n");
   ASSERT_EQ(sandbox.exp({"run", "search.toml", "-q"}).end.exit_code, 0);
@@ -395,7 +395,7 @@ TEST(Search, TheBestTrialsAreTrainedAgainWithFreshSeeds) {
   const std::string before = sandbox.one("SELECT group_concat(point) FROM search_trial");
   ASSERT_EQ(sandbox.exp({"run", "search.toml", "-q", "-S", "search.confirm_seeds=4"}).end.exit_code, 0);
   EXPECT_EQ(sandbox.one(kinds_of_runs), "1 3;1 4;1 5;1 6;1 3;1 4;1 5;1 6");
-  EXPECT_EQ(sandbox.one("SELECT count(*) FROM run"), "16") << "of each one seed more";
+  EXPECT_EQ(sandbox.one("SELECT count(*) FROM run"), "16") << "one more seed for each";
   EXPECT_EQ(sandbox.one("SELECT group_concat(point) FROM search_trial"), before);
   expect_equal(sandbox);
   const nlohmann::json json = nlohmann::json::parse(sandbox.exp({"show", "tune", "--json"}).output);
@@ -448,7 +448,7 @@ TEST(Search, RungsByStepsLeadToTheSameRuns) {
   expect_equal(sandbox);
 }
 
-TEST(Search, FailedTrialsAreObservedAndTheSearchGoesOn) {
+TEST(Search, FailedTrialsAreObservedAndTheSearchContinues) {
   Sandbox sandbox;
   write_search(sandbox, "trials = 5\nstartup = 2\n");
   sandbox.set("FAKE_FAIL_AT", "3");
@@ -458,7 +458,7 @@ TEST(Search, FailedTrialsAreObservedAndTheSearchGoesOn) {
   expect_equal(sandbox);
 }
 
-TEST(Search, SeveralSeedsAreJudgedByTheirMean) {
+TEST(Search, SeveralSeedsAreComparedByTheirMean) {
   Sandbox sandbox;
   write_search(sandbox, "trials = 2\nrepeats = 3\n");
   ASSERT_EQ(sandbox.exp({"run", "search.toml", "-q"}).end.exit_code, 0);
@@ -513,7 +513,7 @@ TEST(Search, ASpaceWithFewerPointsThanTrialsTrainsEachOnce) {
   expect_equal(sandbox);
 }
 
-TEST(Search, OutsideOfItAPrunedRunGoesOn) {
+TEST(Search, APrunedRunResumesOutsideOfTheSearch) {
   Sandbox sandbox;
   write_search(sandbox, asha);
   ASSERT_EQ(sandbox.exp({"run", "search.toml", "-q"}).end.exit_code, 0);

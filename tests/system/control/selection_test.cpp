@@ -1,5 +1,5 @@
-// Names, patterns, sweeps, --state, --tag, --where and --best at every verb that takes runs, and what is
-// asked first.
+// Names, patterns, sweeps, --state, --tag, --where and --best for every verb that takes runs, and which
+// questions come first.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -15,7 +15,7 @@
 namespace encore::system_test {
 namespace {
 
-/// Two dropouts, two seeds. Tests that change something put it back.
+/// Two dropouts, two seeds. Tests that change something restore it.
 class Selecting : public Pair {
  protected:
   static void SetUpTestSuite() { train("[1, 2]"); }
@@ -193,7 +193,7 @@ TEST_F(Selecting, RmListsWhatWasFoundAndAsks) {
   EXPECT_EQ(output_of({"undelete", "pair-*"}),
             "pair-dropout=0.2-s1 (completed) is back\npair-dropout=0.2-s2 (completed) is back\n");
   EXPECT_EQ(names({}).size(), 4u);
-  EXPECT_TRUE(contains(output_of({"rm", best()}), "is out of sight")) << "named, so nobody asks";
+  EXPECT_TRUE(contains(output_of({"rm", best()}), "is out of sight")) << "named, so there is no question";
   output_of({"undelete", best()});
 }
 

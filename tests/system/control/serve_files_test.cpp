@@ -1,5 +1,5 @@
-// `exp serve` of what lies in files and in no database: folders that `exp export --format encore` writes, and
-// bundles. The same answers as those of the run, what is refused, and what stays behind: nothing.
+// `exp serve` of models in files, without a database: folders that `exp export --format encore` writes, and
+// bundles. The answers equal those of the run; also what is rejected, and that no files stay behind.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -36,7 +36,7 @@ class ServeFiles : public Serve {
   void make_bundle_of(const std::string& runs, const std::string& file) const {
     output_of({"bundle", runs, "-o", file});
   }
-  /// Another machine: neither the database nor the data are there.
+  /// Another machine without the database and the data.
   void move_away() const {
     fs::create_directory(path("away"));
     for (const char* name : {"encore.db", "encore.db.runs", "train.conll", "dev.conll", "test.conll"})
@@ -58,13 +58,13 @@ class ServeFiles : public Serve {
     EXPECT_EQ(folders_aside(), 0U) << "the folder of a bundle has stayed";
     fs::remove(path("serve.txt"));
   }
-  /// Nothing is served, and nothing stays behind.
+  /// Expects that nothing is served and no file stays behind.
   void expect_no_service(const std::vector<std::string>& words, const std::string& reason) const {
     std::vector<std::string> arguments = {"serve", "--port", "0"};
     arguments.insert(arguments.end(), words.begin(), words.end());
     const std::string said = refusal_of(arguments);
     EXPECT_TRUE(contains(said, reason)) << "wanted: " << reason << "\ngot: " << said;
-    EXPECT_FALSE(contains(said, aside().string())) << "the place aside says nothing: " << said;
+    EXPECT_FALSE(contains(said, aside().string())) << "the message names a temporary folder: " << said;
     EXPECT_EQ(folders_aside(), 0U);
   }
   bool reload_says(const std::string& line) const {
@@ -108,7 +108,7 @@ TEST_F(ServeFiles, RunsFoldersAndBundlesAreServedTogetherByName) {
       {"tiny", predicted(texts)}, {"other", predicted(texts, "other")}, {"third", predicted(texts, "third")}};
   make_bundle_of("all", "all.tar.zst");
   make_folder_of("third", "third");
-  // The folder has the name of a run: the run is meant without a slash.
+  // The folder has the name of a run; a name without a slash means the run.
   serve({"./third", "all.tar.zst:" + id_of("other"), "--workers", "1"});
   EXPECT_TRUE(contains(sandbox_.read("serve.txt"), "serving tiny, third, other\n"));
   for (const auto& [name, wanted] : expected)
@@ -165,7 +165,7 @@ TEST_F(ServeFiles, AnotherBundleIsTakenWithoutARequestThatIsLost) {
   enough = true;
   client.join();
   EXPECT_EQ(wrong, 0);
-  EXPECT_TRUE(sandbox_.wait_until([&] { return folders_aside() == 1; })) << "the replaced one has gone";
+  EXPECT_TRUE(sandbox_.wait_until([&] { return folders_aside() == 1; })) << "the replaced folder is removed";
   end();
 }
 
@@ -196,7 +196,7 @@ TEST_F(ServeFiles, ASignalLeavesNothingWheneverItComes) {
   }
 }
 
-TEST_F(ServeFiles, WhatAKilledServerLeavesTheNextOneRemovesAndNothingElse) {
+TEST_F(ServeFiles, TheNextServerRemovesOnlyTheFilesOfAKilledOne) {
   make_bundle_of("tiny", "tiny.tar.zst");
   serve({"--workers", "1"}, "tiny.tar.zst");
   end_server(SIGKILL);
@@ -205,11 +205,11 @@ TEST_F(ServeFiles, WhatAKilledServerLeavesTheNextOneRemovesAndNothingElse) {
   fs::remove(path("serve.txt"));
   fs::create_directory(aside() / "encore-bundle-kept");
   serve({"--workers", "1"}, "tiny.tar.zst");
-  EXPECT_EQ(folders_aside(), 2U) << "its own, and the one that was never marked";
+  EXPECT_EQ(folders_aside(), 2U) << "its own folder, and the one that was never marked";
   fs::remove(aside() / "encore-bundle-kept");
   const json expected = answers(some_texts(1), "tiny").at("results");
   output_of({"bundle", "show", "tiny.tar.zst"});
-  EXPECT_EQ(folders_aside(), 1U) << "the one in use has stayed";
+  EXPECT_EQ(folders_aside(), 1U) << "the folder in use stays";
   for (const pid_t worker : sandbox_.workers()) ::kill(worker, SIGKILL);
   EXPECT_EQ(answers(some_texts(1), "tiny").at("results"), expected) << "another worker reads it";
   end();
@@ -224,7 +224,7 @@ TEST_F(ServeFiles, RefusesBundlesThatAreNotWholeOrMadeToDoHarm) {
   };
   sandbox_.write("evil.tar.zst", bytes.substr(0, bytes.size() / 2));
   expect_evil("is cut off: it ends within its compressed content");
-  sandbox_.write("evil.tar.zst", "a text that is no archive at all");
+  sandbox_.write("evil.tar.zst", "a text that is not an archive");
   expect_evil("is not compressed by zstd");
   const Archive honest = Archive::load(path("tiny.tar.zst"));
   const auto expect_changed = [&](Archive archive, const std::string& reason) {
@@ -253,7 +253,7 @@ TEST_F(ServeFiles, RefusesBundlesThatAreNotWholeOrMadeToDoHarm) {
   EXPECT_FALSE(fs::exists(path("evil")));
 }
 
-TEST_F(ServeFiles, RefusesWhatIsNoModelAndSaysWhatToDo) {
+TEST_F(ServeFiles, RejectsFilesThatAreNotModelsAndSaysWhatToDo) {
   train("other", "7");
   make_bundle_of("all", "two.tar.zst");
   make_bundle_of("tiny", "tiny.tar.zst");

@@ -1,5 +1,5 @@
-// SIGHUP at `exp serve`: other models in place of those that are served, under load, and what leaves them as
-// they are.
+// SIGHUP at `exp serve`: other models replace the served ones under load; also what leaves the served ones
+// unchanged.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -19,7 +19,7 @@ class ServeReload : public Serve {
     output_of({"run", "tiny.toml", "-q", "-S", "name=other", "-S", "seed=7"});
     output_of({"tag", "tiny", "+live"});
   }
-  /// How often "serving NAME" was said.
+  /// Returns how often the server printed `line`, such as "serving NAME".
   std::size_t said(const std::string& line) const {
     const std::string text = sandbox_.read("serve.txt");
     std::size_t count = 0;
@@ -105,7 +105,7 @@ TEST_F(ServeReload, WeightsThatHaveChangedAreLoadedThoughNoWorkerIsLeft) {
   const std::string before = json::parse(predict("Anna").body).at("digest");
   output_of({"quantize", "tiny", "--tolerance", "5", "--keep", "head"});
   for (const pid_t worker : sandbox_.workers()) ::kill(worker, SIGKILL);
-  // The next worker reads the new weights, and is not mixed with the old ones.
+  // The next worker reads the new weights and does not mix them with the old ones.
   ASSERT_TRUE(sandbox_.wait_for_text("serve.txt", "SIGHUP has exp serve load them"));
   EXPECT_TRUE(reload_says("serving tiny\n")) << sandbox_.read("serve.txt");
   const HttpResponse answer = predict("Anna");
@@ -113,7 +113,7 @@ TEST_F(ServeReload, WeightsThatHaveChangedAreLoadedThoughNoWorkerIsLeft) {
   EXPECT_NE(json::parse(answer.body).at("digest"), before);
 }
 
-TEST_F(ServeReload, WhatCannotBeLoadedLeavesTheModelsAsTheyAre) {
+TEST_F(ServeReload, AFailedReloadKeepsTheModels) {
   serve({"--tag", "live"}, "all");
   output_of({"tag", "tiny", "-live"});
   EXPECT_TRUE(reload_says("exp: the models stay as they are: ")) << "no run has the tag";

@@ -1,5 +1,5 @@
-// `exp serve` with real workers, as clients see it: each route against the verb that computes the same, what
-// is refused, and what happens when workers, clients and the server itself end.
+// `exp serve` with real workers, as clients see it: each route compared with the verb that computes the same,
+// what is rejected, and what happens when workers, clients and the server itself end.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -33,7 +33,7 @@ TEST_F(Serve, AnswersAsPredictDoes) {
   EXPECT_EQ(one.at("results")[0], expected[1]) << "alone and among others";
 }
 
-/// Numbers to 1e-6, everything else alike.
+/// Compares numbers to 1e-6 and everything else for equality.
 void expect_near(const json& found, const json& expected, const std::string& where) {
   ASSERT_EQ(found.is_number_float(), expected.is_number_float()) << where;
   if (expected.is_number_float()) {
@@ -48,7 +48,8 @@ void expect_near(const json& found, const json& expected, const std::string& whe
 }
 
 struct ServeScores : Serve {
-  /// Of a model with this head: those of predict on request, and without the request its other answers.
+  /// Compares the scores of a model with this head with those of predict, and the other answers without
+  /// scores.
   void expect_those_of_predict(const std::string& head) {
     const std::string run = "scored-" + head;
     output_of({"run", "tiny.toml", "-q", "-S", "name=" + run, "-S", "model.head.type=" + head, "-S",
@@ -79,13 +80,13 @@ struct ServeScores : Serve {
   }
 };
 
-TEST_F(ServeScores, OfALinearHeadAreThoseOfPredict) {
+TEST_F(ServeScores, OfALinearHeadEqualThoseOfPredict) {
   expect_those_of_predict("linear");
   expect_refused(ask(http_post("/v1/predict", R"({"inputs": "Anna", "scores": 1})")), 400,
                  "\\\"scores\\\" must be true or false, not a number");
 }
 
-TEST_F(ServeScores, OfACrfAreThoseOfPredict) {
+TEST_F(ServeScores, OfACrfEqualThoseOfPredict) {
   expect_those_of_predict("crf");
 }
 
@@ -109,7 +110,7 @@ TEST_F(Serve, AnswersManyClientsAtOnceEachWithItsOwn) {
   EXPECT_EQ(metric("encore_texts_total{model=\"tiny\"}"), 60U);
 }
 
-TEST_F(Serve, RefusesWhatIsNoRequestAndSaysWhy) {
+TEST_F(Serve, RejectsInvalidRequestsAndSaysWhy) {
   serve({"--body-kib", "4", "--queue", "40"});
   const auto body = [&](const std::string& text) { return ask(http_post("/v1/predict", text)); };
   expect_refused(body("{\"inputs\": \"Anna\""), 400, "no JSON");
@@ -140,7 +141,7 @@ TEST_F(Serve, RefusesWhatIsNoRequestAndSaysWhy) {
                  "the model cannot generate");
   expect_refused(ask("GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n"), 403,
                  "not as \\\"evil.example\\\"");
-  EXPECT_EQ(predict("Anna lives in Lund .").status, 200) << "and goes on";
+  EXPECT_EQ(predict("Anna lives in Lund .").status, 200) << "the server continues";
 }
 
 TEST_F(Serve, JudgesHostOriginAndCodingByTheHead) {
@@ -175,8 +176,8 @@ TEST_F(Serve, JudgesHostOriginAndCodingByTheHead) {
   EXPECT_TRUE(page.has("X-Frame-Options: DENY\r\n")) << page.head;
 }
 
-/// What a head promises takes no room: only bytes that have come do.
-TEST_F(Serve, HeadsWithoutBodiesDoNotHoldTheDoor) {
+/// Memory is used only for bytes that have come, not for the length in the head.
+TEST_F(Serve, HeadsWithoutBodiesBlockNoOtherClient) {
   write_token("token.txt", "0123456789abcdef0123\n");
   serve({"--receive-timeout", "60", "--token-file", "token.txt"});
   const std::string token = "Authorization: Bearer 0123456789abcdef0123\r\n";
@@ -199,7 +200,7 @@ TEST_F(Serve, HeadsWithoutBodiesDoNotHoldTheDoor) {
   EXPECT_EQ(ask(http_post("/v1/predict", R"({"inputs": "Anna"})", token)).status, 200);
 }
 
-/// A body behind the head would be taken for the next answer on the connection.
+/// A body behind the head would be read as the next answer on the connection.
 TEST_F(Serve, ToHeadGoesTheHeadOfGetAlone) {
   serve();
   for (const char* path : {"/healthz", "/openapi.json", "/nothing"}) {
@@ -303,18 +304,18 @@ TEST_F(Serve, EveryRequestIsAnsweredWhenWorkersAreKilled) {
   EXPECT_EQ(metric("encore_texts_lost_total{model=\"tiny\"}"), static_cast<std::uint64_t>(unavailable));
 }
 
-TEST_F(Serve, AWorkerThatStandsStillIsNoticedAndItsTextGetsAReason) {
+TEST_F(Serve, ReportsAWorkerThatMakesNoProgressAndFailsItsInput) {
   serve({"--timeout", "0.3", "--workers", "1"});
   for (const pid_t worker : sandbox_.workers()) ::kill(worker, SIGSTOP);
   expect_refused(predict("Anna lives in Lund ."), 503, "no answer in the time that a request has");
   EXPECT_EQ(metric("encore_requests_late_total{model=\"tiny\"}"), 1U);
-  // Nobody wakes it: it is ended, and another one is started.
+  // No process wakes it: it is killed, and another one is started.
   EXPECT_TRUE(sandbox_.wait_until([&] { return predict("Anna lives in Lund .").status == 200; }));
   EXPECT_EQ(metric("encore_worker_ends_total{model=\"tiny\"}"), 1U);
 }
 
-/// Long texts take one worker at most and leave the other to short ones; here both stand still meanwhile.
-TEST_F(Serve, ShortTextsAreAnsweredWhileLongOnesAreComputed) {
+/// Long inputs take one worker at most and leave the other to short ones; here both stop meanwhile.
+TEST_F(Serve, ShortInputsAreAnsweredWhileLongOnesAreComputed) {
   serve({"--workers", "2"});
   ASSERT_TRUE(sandbox_.wait_until([&] { return metric("encore_workers_ready{model=\"tiny\"}") == 2; }));
   const std::vector<pid_t> workers = sandbox_.workers();
@@ -339,7 +340,7 @@ TEST_F(Serve, ShortTextsAreAnsweredWhileLongOnesAreComputed) {
   for (const auto& each : hostile) EXPECT_EQ(each->receive().status, 200);
 }
 
-/// A text that ends each worker which computes it ends two of them, and is refused then.
+/// An input that ends each worker that computes it ends two of them and is then rejected.
 TEST_F(Serve, ATextThatEndsWorkersIsNotTriedAgainAndAgain) {
   serve({"--workers", "1", "--body-kib", "32768", "--timeout", "600"});
   const std::string text(std::size_t{16} << 20,
@@ -360,7 +361,7 @@ TEST_F(Serve, ATextThatEndsWorkersIsNotTriedAgainAndAgain) {
   EXPECT_EQ(metric("encore_texts_lost_total{model=\"tiny\"}"), 4U);
 }
 
-/// Methods, forms and names that are none of a route's, with and without a body.
+/// Methods, forms and names that a route does not take, with and without a body.
 TEST_F(Serve, AnswersMethodsThatARouteDoesNotTakeAndRepeatsNoTag) {
   serve();
   const auto asked = [&](const std::string& method, const std::string& target) {
@@ -375,7 +376,7 @@ TEST_F(Serve, AnswersMethodsThatARouteDoesNotTakeAndRepeatsNoTag) {
   EXPECT_EQ(asked("CONNECT", "localhost:80").status, 404);
   expect_refused(ask("PUT /v1/feedback HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n"), 405,
                  "takes POST");
-  // By the head: no body is waited for.
+  // The head decides: the server does not wait for a body.
   expect_refused(ask("POST /v1/feedback HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                      "Content-Length: 1000000\r\n\r\n"),
                  404, "start it with --monitor");
@@ -394,7 +395,7 @@ TEST_F(Serve, AnswersMethodsThatARouteDoesNotTakeAndRepeatsNoTag) {
   }
 }
 
-TEST_F(Serve, SendsClientsAwayWhileAsManyTextsWaitAsMay) {
+TEST_F(Serve, RejectsClientsWhileTheQueueIsFull) {
   serve({"--queue", "3", "--batch", "1", "--workers", "1"});
   const std::vector<pid_t> workers = sandbox_.workers();
   ASSERT_EQ(workers.size(), 1U);
@@ -429,7 +430,8 @@ TEST_F(Serve, GivesTheLastAnswersBeforeItEnds) {
   asked.send(http_post("/v1/predict", R"({"inputs": "Anna lives in Lund ."})"));
   ASSERT_TRUE(sandbox_.wait_until([&] { return metric("encore_batches_total{model=\"tiny\"}") == 1; }));
   ::kill(server_, SIGTERM);
-  ASSERT_TRUE(sandbox_.wait_until([&] { return !HttpConnection(port_).open(); })) << "nobody else is let in";
+  ASSERT_TRUE(sandbox_.wait_until([&] { return !HttpConnection(port_).open(); }))
+      << "no other client is accepted";
   EXPECT_FALSE(has_ended(server_));
   ::kill(workers[0], SIGCONT);
   const HttpResponse last = asked.receive();
@@ -495,8 +497,8 @@ TEST_F(Serve, RefusesConnectionsBeyondTheLimitPolitely) {
   EXPECT_TRUE(sandbox_.wait_until([&] { return predict("Anna").status == 200; }));
 }
 
-/// Clients that send nothing, or half of a request, leave room for those that ask.
-TEST_F(Serve, SilentConnectionsBeyondTheLimitTakeNobodysPlace) {
+/// Clients that send nothing, or half of a request, leave room for those that send requests.
+TEST_F(Serve, SilentConnectionsBeyondTheLimitBlockNoOtherClient) {
   serve({"--connections", "20", "--receive-timeout", "60"});
   std::vector<std::unique_ptr<HttpConnection>> silent;
   for (int i = 0; i < 60; ++i) {
@@ -535,7 +537,7 @@ TEST_F(Serve, AsksForItsTokenAndNeedsOneForOtherMachines) {
     EXPECT_EQ(ask(http_get(open)).status, 200) << open;
 }
 
-/// As ssh treats a private key.
+/// The same rule that ssh has for a private key.
 TEST_F(Serve, RefusesATokenThatOtherUsersCanRead) {
   sandbox_.write("token.txt", "0123456789abcdef0123\n");
   const std::filesystem::path file = sandbox_.folder() / "token.txt";
@@ -578,7 +580,7 @@ TEST_F(Serve, SaysWhyAModelCannotBeLoaded) {
   EXPECT_NE(output.errors.find("labels.txt"), std::string::npos) << output.errors;
 }
 
-/// A mistake in the page's script, or in what it may load, leaves a page that says nothing.
+/// A mistake in the page's script, or in its permissions to load files, leaves a page without content.
 TEST_F(Serve, ABrowserShowsThePageAndTheTextOfALinkAndAsksNothingByItself) {
   if (!Sandbox::has("chromium")) GTEST_SKIP() << "chromium is not installed";
   serve();
@@ -658,7 +660,7 @@ TEST_F(ServeTexts, MembersThatAskForNothingChangeNothing) {
   }
 }
 
-/// The texts of a stream's events, put together, as long as each is an event.
+/// Joins the text of a stream's events, each of which must be valid JSON.
 std::string streamed(const std::string& body) {
   std::string text;
   for (std::size_t at = 0; (at = body.find("data: {", at)) != std::string::npos; ++at) {

@@ -1,4 +1,4 @@
-// A server of models with real workers, on a port of its own, and a client of it.
+// A server of models with real workers, on a port of its own, and its client.
 #pragma once
 
 #include <signal.h>
@@ -15,7 +15,7 @@ namespace encore::system_test {
 
 using nlohmann::json;
 
-/// Texts of several lengths.
+/// Inputs of several lengths.
 inline std::vector<std::string> some_texts(std::size_t count) {
   const char* names[] = {"Anna", "Berg", "Clara", "Dahl", "Erik"};
   const char* places[] = {"Lund", "Oslo", "Bergen"};
@@ -43,7 +43,7 @@ class Serve : public RealWorkerTest {
     }
   }
 
-  /// Starts it and waits until it has its models.
+  /// Starts the server and waits until it has loaded its models.
   void serve(std::vector<std::string> options = {}, const std::string& run = "tiny") {
     options.insert(options.begin(), {"serve", run, "--port", "0"});
     server_ = sandbox_.start(options, "serve.txt");
@@ -52,7 +52,7 @@ class Serve : public RealWorkerTest {
     const std::string before = "listening on http://127.0.0.1:";
     port_ = static_cast<std::uint16_t>(std::stoi(said.substr(said.find(before) + before.size())));
   }
-  /// For --token-file, which takes no file that others can read.
+  /// Makes the file private, as --token-file requires.
   void write_token(const std::string& name, const std::string& token) const {
     sandbox_.write(name, token);
     std::filesystem::permissions(sandbox_.folder() / name, std::filesystem::perms(0600));
@@ -75,7 +75,7 @@ class Serve : public RealWorkerTest {
     const std::size_t at = text.find("\n" + line + " ");
     return at == std::string::npos ? 0 : std::stoull(text.substr(at + line.size() + 2));
   }
-  /// What `exp predict --json` prints for each text.
+  /// Returns what `exp predict --json` prints for each input.
   std::vector<json> predicted(const std::vector<std::string>& texts, const std::string& run = "tiny",
                               const std::vector<std::string>& options = {}) const {
     std::string lines;

@@ -1,5 +1,5 @@
-// exp stop and an exp run that has not started anything yet: it is seen from its first moment on. The
-// worker's check is held, so that the state in between stands still.
+// exp stop of an exp run that has not started anything yet: exp stop sees it from its first moment on. The
+// worker's check is held, so that the state in between stays.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 class Session : public ::testing::Test {
  protected:
-  /// An exp run that waits for the answer of its worker's check, before it has made the database.
+  /// Starts an exp run that waits for the answer of its worker's check, before it has made the database.
   pid_t start_and_hold(const std::string& text_in_session) {
     sandbox_.set("FAKE_HOLD_CHECK", fifo_.path());
     const pid_t exp = sandbox_.start({"run", "tiny.toml"});

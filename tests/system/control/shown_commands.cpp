@@ -1,5 +1,5 @@
-// Reads commands with their shown output out of a text, and compares output with patterns. Read next:
-// pages_test.cpp, command_files_test.cpp.
+// Reads commands with their shown output out of a page or a test file, and compares output with patterns.
+// Read next: pages_test.cpp, command_files_test.cpp.
 #include "system/control/shown_commands.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 constexpr const char* prompt = "$ ";
 constexpr const char* anything = "...";
 
-/// A line of a text with its number; one that ends in a backslash is joined to the next one.
+/// A line of a file with its number; one that ends in a backslash is joined to the next one.
 struct JoinedLine {
   std::string text;
   int number = 0;
@@ -84,7 +84,7 @@ bool matches_line(const std::string& pattern, const std::string& text) {
 }
 
 bool match_lines(const std::vector<std::string>& patterns, const std::vector<std::string>& lines) {
-  // reaches[i]: the patterns up to here can match the first i lines.
+  // reaches[i]: the patterns so far can match the first i lines.
   std::vector<bool> reaches(lines.size() + 1, false);
   reaches[0] = true;
   for (const std::string& pattern : patterns) {

@@ -1,6 +1,5 @@
-// Commands with the output that a text shows below them: what pages (pages_test.cpp) and the files of
-// tests/cli (command_files_test.cpp) are made of. Pure functions of text; the tests run the commands and
-// compare.
+// Commands with the output that is shown below them, in pages (pages_test.cpp) and in the files of tests/cli
+// (command_files_test.cpp). Pure functions of strings; the tests run the commands and compare.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +8,7 @@
 
 namespace encore::system_test {
 
-/// A command as a text shows it, and the lines shown below it.
+/// A command and the lines shown below it.
 struct ShownCommand {
   std::string line;
   std::vector<std::string> output;
@@ -21,18 +20,18 @@ std::string content(const std::filesystem::path& file);
 
 std::vector<std::string> lines_of(const std::string& text);
 
-/// Returns the commands of a text: each line that begins with "$ ", with the lines up to the next one as its
-/// output. A command that ends in a backslash goes to the end of the next line. Lines before the first
-/// command are left out.
+/// Returns the commands of a page or file: each line that begins with "$ ", with the lines up to the next one
+/// as its output. A command that ends in a backslash continues to the end of the next line. Lines before the
+/// first command are left out.
 std::vector<ShownCommand> shown_commands(const std::string& text);
 
 /// Returns the command lines of a script without output: every line that is neither empty nor a comment.
 std::vector<ShownCommand> script_commands(const std::string& text);
 
-/// Whether `text` is `pattern`, in which each "..." stands for any characters of a line.
+/// Whether `text` matches `pattern`, in which each "..." stands for any characters of a line.
 bool matches_line(const std::string& pattern, const std::string& text);
 
-/// Whether `lines` are `patterns`, in which a line "..." stands for any number of lines, and "..." within a
+/// Whether `lines` match `patterns`, in which a line "..." stands for any number of lines, and "..." within a
 /// line as in matches_line.
 bool match_lines(const std::vector<std::string>& patterns, const std::vector<std::string>& lines);
 

@@ -1,5 +1,5 @@
-// `exp plan --size`: the parameters of BERT-base and BERT-large, against the sums of Devlin et al.'s shapes;
-// what is assumed where the data is not there; what is refused.
+// `exp plan --size`: the parameters of BERT-base and BERT-large, compared with the sums of Devlin et al.'s
+// shapes; the assumptions without data; and what is rejected.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -24,7 +24,7 @@ struct Bert {
   double block() const { return matrices() + 4 * width + hidden + width + 2 * norm(); }
   double transform() const { return width * width + width + norm(); }
   double parameters() const { return embedding() + layers * block() + transform() + tokens; }
-  /// q k^T and p v over all pairs of a sequence.
+  /// The operations of q k^T and p v over all pairs of a sequence.
   double forward(double sequences, double length, double picked) const {
     const double block = 2 * sequences * length * matrices() + 4 * sequences * length * length * width;
     return layers * block + 2 * picked * (width * width + width * tokens);
@@ -83,7 +83,7 @@ TEST_F(PlanSize, BertBaseAndLargeComeOutToTheParameter) {
   }
 }
 
-TEST_F(PlanSize, SaysWhatIsAssumedWhereNoDataIs) {
+TEST_F(PlanSize, ReportsItsAssumptionsWithoutData) {
   const json size = sizes({shipped("bert_base")}).at(0);
   EXPECT_TRUE(size.at("labels").at("assumed").get<bool>());
   EXPECT_TRUE(size.at("batch").at("picked").at("assumed").get<bool>());

@@ -1,4 +1,4 @@
-// A small file system of memory, to be filled.
+// A small file system in memory that a test fills.
 #pragma once
 
 #include <sys/mount.h>
@@ -21,7 +21,7 @@ class SmallDisk {
   SmallDisk(const SmallDisk&) = delete;
   SmallDisk& operator=(const SmallDisk&) = delete;
 
-  /// To the last byte.
+  /// Fills it to the last byte.
   void fill() const {
     std::ofstream file(folder_ / "filler", std::ios::binary);
     const std::string block(4096, 'x');

@@ -1,6 +1,6 @@
-// exp run --launcher ssh over a real sshd: it listens on a free port of 127.0.0.1 with a host key and one
+// exp run --launcher ssh over a real sshd, which listens on a free port of 127.0.0.1 with a host key and one
 // authorized key of its own, all in the test's folder. Two names in an ssh client's configuration stand for
-// two machines. Started only where ENCORE_TEST_SSHD is set.
+// two machines. Runs only if ENCORE_TEST_SSHD is set.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -19,7 +19,7 @@
 namespace encore::system_test {
 namespace {
 
-/// As the kernel gives one away.
+/// Returns a free port, which the kernel chooses.
 int free_port() {
   const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
@@ -62,7 +62,7 @@ class SshLauncher : public ::testing::Test {
     if (sshd_.empty() || !Sandbox::has("ssh"))
       GTEST_SKIP() << "sshd is missing: apt-get install openssh-server openssh-client";
     write_configuration();
-    // A machine may keep its users out of every sshd: that is no fault of the launcher.
+    // A machine may exclude its users from every sshd, which is not a fault of the launcher.
     if (const ProgramOutput login = sandbox_.shell("bin/ssh one true"); !login.end.success())
       GTEST_SKIP() << "sshd does not let this user in: " << login.errors << sandbox_.read("ssh/sshd.log");
     sandbox_.set("FAKE_STEP_MS", "1");
@@ -74,7 +74,7 @@ class SshLauncher : public ::testing::Test {
     ::kill(daemon_, SIGTERM);
   }
 
-  /// Starts the daemon too.
+  /// Starts the daemon as well.
   void write_configuration() {
     const std::string folder = (sandbox_.folder() / "ssh").string();
     const std::string port = std::to_string(free_port());
@@ -89,7 +89,7 @@ class SshLauncher : public ::testing::Test {
                                      "/key\n  IdentitiesOnly yes\n  UserKnownHostsFile " + folder +
                                      "/known_hosts\n  StrictHostKeyChecking accept-new\n  LogLevel ERROR\n"
                                      "  SendEnv FAKE_* PAUSE_AT\n");
-    // `--launcher ssh` itself takes no options, a user has them in ~/.ssh/config.
+    // `--launcher ssh` itself takes no options; a user has them in ~/.ssh/config.
     std::string ssh = sandbox_.shell("command -v ssh").output;
     ssh.resize(ssh.find('\n'));
     sandbox_.write("bin/ssh", "#!/bin/sh\nexec " + ssh + " -F " + folder + "/config \"$@\"\n");
@@ -120,7 +120,7 @@ class SshLauncher : public ::testing::Test {
     return {"run", "sweep.toml", "--launcher", "ssh", "--hosts", hosts};
   }
 
-  /// What was trained over ssh is what one machine trains, each point once.
+  /// Training over ssh gives the same bits as one machine, and each point once.
   void expect_like_local() {
     EXPECT_EQ(sandbox_.one("SELECT count(*) FROM run WHERE state = 'completed'"), "4");
     EXPECT_EQ(

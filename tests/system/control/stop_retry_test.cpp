@@ -1,4 +1,4 @@
-// exp stop of runs and sweeps, exp status -w beside it, and exp retry.
+// exp stop of runs and sweeps, exp status -w at the same time, and exp retry.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -41,7 +41,8 @@ void expect_stopped_by(const std::vector<std::string>& stop) {
   EXPECT_EQ(sandbox.one(states), "4 pending, 2 stopped") << sandbox.read("output.txt");
   EXPECT_EQ(sandbox.one("SELECT count(DISTINCT run) FROM checkpoint"), "2");
   hold.release();
-  EXPECT_EQ(sandbox.exp({"run", "sweep.toml", "-j", "2"}).end.exit_code, 0) << "the old sign stops nothing";
+  EXPECT_EQ(sandbox.exp({"run", "sweep.toml", "-j", "2"}).end.exit_code, 0)
+      << "the old request stops nothing";
   EXPECT_EQ(sandbox.one(states), "6 completed");
 }
 
@@ -113,7 +114,7 @@ TEST(Status, WatchDrawsOverItsTableOnATerminal) {
   ASSERT_TRUE(Sandbox::wait(exp));
 }
 
-/// One failed, one lost, four complete.
+/// A sweep with one failed, one lost and four complete runs.
 void break_two(Sandbox& sandbox) {
   write_sweep(sandbox);
   sandbox.set("FAKE_CRASH_AT", "12");
@@ -130,7 +131,7 @@ std::string first_step(const Sandbox& sandbox, const std::string& name) {
                      name + "' ORDER BY ordinal DESC");
 }
 
-TEST(Retry, FailedRunsBeginAnewAndLostOnesGoOn) {
+TEST(Retry, FailedRunsStartFromScratchAndLostOnesResume) {
   for (const std::string target : {"sweep.toml", "s"}) {
     Sandbox sandbox;
     break_two(sandbox);

@@ -1,5 +1,5 @@
-// A database of somebody else: ids of runs and names of files in it lead to no file outside the folders of
-// runs, whichever verb meets them.
+// A database of another person: ids of runs and names of files in it lead to no file outside the folders of
+// runs, with any verb.
 #include <gtest/gtest.h>
 
 #include "base/sha256.hpp"
@@ -8,7 +8,7 @@
 namespace encore::system_test {
 namespace {
 
-/// A complete run "tiny", an honest one "other", and a folder that belongs to neither.
+/// A complete run "tiny", a valid run "other", and a folder that belongs to neither.
 class ChangedDatabase : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -21,7 +21,7 @@ class ChangedDatabase : public ::testing::Test {
     sandbox_.write("victim/checkpoints/step-00000002.safetensors", secret);
     before_ = files();
   }
-  /// Every file below the sandbox but those of the database.
+  /// Returns every file below the sandbox except those of the database.
   std::string files() const {
     std::string names;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(sandbox_.folder()))
@@ -38,7 +38,7 @@ class ChangedDatabase : public ::testing::Test {
   std::string before_;
 };
 
-TEST_F(ChangedDatabase, AnIdThatIsNoneIsRefusedByEveryVerbAndNothingIsTouched) {
+TEST_F(ChangedDatabase, AnInvalidIdIsRejectedByEveryVerbAndNothingIsTouched) {
   const std::string original = sandbox_.one("SELECT id FROM run WHERE name = 'tiny'");
   const std::vector<std::pair<std::string, std::string>> ids = {
       {"'" + victim() + "'", victim()}, {"'..'", ".."},   {"''", ""},
@@ -69,11 +69,11 @@ TEST_F(ChangedDatabase, AnIdThatIsNoneIsRefusedByEveryVerbAndNothingIsTouched) {
     EXPECT_TRUE(contains(check.errors, "run tiny: database encore.db holds a run with the id"))
         << check.errors;
   }
-  EXPECT_EQ(sandbox_.exp({"ls"}).end.exit_code, 0) << "what makes no path still works";
+  EXPECT_EQ(sandbox_.exp({"ls"}).end.exit_code, 0) << "verbs that make no path still work";
   EXPECT_EQ(sandbox_.exp({"rm", "tiny"}).end.exit_code, 0);
 }
 
-TEST_F(ChangedDatabase, ARunWhoseIdIsNoneIsNotContinued) {
+TEST_F(ChangedDatabase, ARunWithAnInvalidIdIsNotResumed) {
   sandbox_.change("UPDATE run SET id = '../victim', state = 'interrupted' WHERE name = 'tiny'");
   const ProgramOutput run = sandbox_.exp({"run", "tiny.toml"});
   EXPECT_EQ(run.end.exit_code, 2) << run.output << run.errors;

@@ -1,5 +1,5 @@
-// The verbs that keep the store: db, gc, rm, undelete, tag, note, query, dump, completion, as a user meets
-// them.
+// The verbs that keep the store, called as a user does: db, gc, rm, undelete, tag, note, query, dump,
+// completion.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -153,7 +153,7 @@ TEST_F(StoreVerbs, QueriesAreAnsweredInThreeForms) {
   EXPECT_EQ(output_of({"query", "SELECT 1 WHERE 0", "--json"}), "[\n]\n");
   const std::string infinite = "SELECT 9e999 AS x, -9e999 AS y";
   EXPECT_EQ(output_of({"query", infinite, "--csv"}), "x,y\r\ninf,-inf\r\n");
-  EXPECT_TRUE(contains(output_of({"query", infinite}), "inf")) << "and not what is said of NULL";
+  EXPECT_TRUE(contains(output_of({"query", infinite}), "inf")) << "and not the text for NULL";
   EXPECT_EQ(nlohmann::json::parse(output_of({"query", infinite, "--json"})),
             nlohmann::json::parse("[{\"x\": \"inf\", \"y\": \"-inf\"}]"));
 }
@@ -189,7 +189,7 @@ TEST_F(StoreVerbs, ALongQueryIsEndedByCtrlC) {
   ASSERT_TRUE(eventually([&] { return catches(process, SIGINT); }));
   ::kill(process, SIGINT);
   const auto end = Sandbox::wait(process);
-  ASSERT_TRUE(end) << "it went on";
+  ASSERT_TRUE(end) << "it did not end";
   EXPECT_EQ(end->exit_code, 1);
   EXPECT_EQ(sandbox_.read("output.txt"), "exp: the query was interrupted\n");
 }
@@ -280,7 +280,7 @@ TEST_F(StoreVerbs, DumpAsCsvAndJson) {
   expect_refused({"dump", "tinny", "--json"}, "did you mean \"tiny\"?");
 }
 
-/// Every verb that writes CSV, and a text that a spreadsheet would compute in each column of text.
+/// Every verb that writes CSV, with a string in each text column that a spreadsheet would compute.
 TEST_F(StoreVerbs, NoCsvHoldsAFormula) {
   const std::string formula = R"(=HYPERLINK("http://evil.example";"x"))";
   sandbox_.change("UPDATE run SET name = '" + formula + "', note = '@SUM(1)'");
@@ -300,8 +300,8 @@ TEST_F(StoreVerbs, NoCsvHoldsAFormula) {
       EXPECT_FALSE(contains(all, start + sign)) << all.substr(all.find(start + sign), 80);
 }
 
-/// "all" means every run, also of a run or a search of that name, which another database may bring.
-TEST_F(StoreVerbs, AllIsEveryRunWhateverIsCalledSo) {
+/// "all" means every run, even if another database brings a run or a search of that name.
+TEST_F(StoreVerbs, AllMeansEveryRunWhateverItsName) {
   output_of({"run", "tiny.toml", "--quiet", "-S", "name=other", "-S", "seed=2"});
   sandbox_.change(
       "INSERT INTO search (name, sweep, identity, backend, settings, space, created) "
@@ -329,12 +329,11 @@ TEST_F(StoreVerbs, DumpOfASweepHasAllItsRunsAndNoOthers) {
                 "SELECT count(*) FROM run JOIN sweep ON sweep.number = run.sweep WHERE sweep.name = 'sweep'"),
             "1")
       << "one of them asks what tiny asked, and is tiny";
-  EXPECT_EQ(nlohmann::json::parse(output_of({"dump", "sweep", "--json"})).size(), 2u)
-      << "which belongs to both";
+  EXPECT_EQ(nlohmann::json::parse(output_of({"dump", "sweep", "--json"})).size(), 2u) << "it belongs to both";
   EXPECT_EQ(nlohmann::json::parse(output_of({"dump", "tiny", "--json"})).size(), 1u);
   EXPECT_TRUE(contains(output_of({"run", "sweep.toml", "--name", "again", "--quiet"}), "nothing to do"));
   EXPECT_EQ(nlohmann::json::parse(output_of({"dump", "again", "--json"})).size(), 2u)
-      << "also where it had nothing to do";
+      << "also if it had nothing to do";
 }
 
 TEST_F(StoreVerbs, TensorBoardReadsWhatDumpWrites) {
@@ -362,7 +361,7 @@ TEST_F(StoreVerbs, TensorBoardReadsWhatDumpWrites) {
   EXPECT_EQ(output.output, expected);
 }
 
-/// What bash would insert at the end of `line`.
+/// Returns what bash would insert at the end of `line`.
 std::string completed(const Sandbox& sandbox, const std::string& line) {
   const std::string script =
       "cd " + sandbox.folder().string() + "; unset ENCORE_DB; PATH=" ENCORE_BUILD_DIR "/bin:$PATH\n" +

@@ -1,5 +1,5 @@
-// A model with the tokenizer unigram as a T5 folder and back, like the first T5 and like version 1.1: the
-// same texts, the same bits, and what is refused.
+// Exports a model with the tokenizer unigram as a T5 folder, like the first T5 and like version 1.1, and
+// imports it again: the same output, the same bits, and what is rejected.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -38,7 +38,7 @@ std::string t5_experiment(bool gated) {
 
 class T5 : public RealWorkerTest, public ::testing::WithParamInterface<bool> {
  protected:
-  /// Leaves the run "days" and its folder "t5".
+  /// Makes the run "days" and its folder "t5".
   void SetUp() override {
     RealWorkerTest::SetUp();
     if (IsSkipped()) return;
@@ -53,7 +53,7 @@ class T5 : public RealWorkerTest, public ::testing::WithParamInterface<bool> {
   }
 };
 
-TEST_P(T5, ComesBackWithItsTextsAndItsBits) {
+TEST_P(T5, ComesBackWithItsOutputAndItsBits) {
   const std::string import = output_of({"import", "t5", "--name", "taken", "--task", "translate"});
   EXPECT_TRUE(contains(import, "taken completed in ")) << import;
   EXPECT_TRUE(contains(written_by("days", "1"), "tag")) << written_by("days", "1");

@@ -1,4 +1,4 @@
-// Translation from two files to a run, and what is refused before anything starts.
+// Translation from two files to a run, and what is rejected before anything starts.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -12,7 +12,7 @@
 namespace encore::system_test {
 namespace {
 
-/// `task`: more lines of [task]; `train`: of [train].
+/// `task`: more lines of [task]; `train`: more lines of [train].
 std::string experiment(const std::string& task, const std::string& train) {
   return testing::translating_experiment({.task = task, .train = "epochs = 20\n" + train});
 }
@@ -54,14 +54,14 @@ TEST_F(Translation, KeepsTheLowestLossWhereBleuIsUndefined) {
       sandbox_.one("SELECT step FROM curve WHERE metric = 'dev/loss' ORDER BY value, step DESC LIMIT 1"));
   EXPECT_EQ(nlohmann::json::parse(output_of({"show", "days", "--json"})).at("result").at("ties"), "loss");
   EXPECT_TRUE(contains(output_of({"verify", "days", "--scores"}), "equal"));
-  // Characters of these words are enough.
+  // The characters of these words are enough.
   const std::string by_characters =
       output_of({"run", "days.toml", "-S", "data.dev=[\"short.en\", \"short.de\"]", "-S", "train.epochs=6",
                  "-S", "task.bleu_tokenizer=char", "--name", "characters"});
   EXPECT_FALSE(contains(by_characters, "undefined")) << by_characters;
 }
 
-TEST_F(Translation, IsNoGraphOfOnnx) {
+TEST_F(Translation, IsNotExportedAsOnnx) {
   sandbox_.write("days.toml", experiment(only_tokens, by_tokens));
   output_of({"run", "days.toml", "-q", "-S", "train.epochs=1"});
   EXPECT_TRUE(contains(
@@ -114,7 +114,7 @@ TEST_F(Translation, ShowsWhatEachTokenLooksAt) {
       << long_target.errors;
 }
 
-TEST_F(Translation, WritesTextsAndScoresThem) {
+TEST_F(Translation, WritesTranslationsAndScoresThem) {
   sandbox_.write("days.toml", experiment("", ""));
   const std::string run = output_of({"run", "days.toml", "-S", "train.epochs=40"});
   EXPECT_TRUE(contains(run, "dev BLEU ") && contains(run, "chrF ")) << run;
@@ -160,7 +160,7 @@ TEST_F(Translation, RefusesToEvaluateHalfOfASet) {
   EXPECT_EQ(sandbox_.exp({"evaluate", "days", "dev.en", "--beam", "-1"}).end.exit_code, 2);
 }
 
-TEST_F(Translation, RefusesToSelectByTextsThatAreNotWritten) {
+TEST_F(Translation, RefusesToSelectByOutputThatIsNotWritten) {
   EXPECT_TRUE(contains(refusal(experiment(only_tokens, "")),
                        "the development set has no measure \"dev/bleu\"; it has \"dev/perplexity\", "
                        "\"dev/accuracy\""))
@@ -204,7 +204,7 @@ TEST_F(Translation, RefusesAModelWithoutADecoder) {
       << refusal(text);
 }
 
-/// The shape of a BART, and its markers.
+/// The form of a BART, and its markers.
 std::string bart_experiment() {
   std::string text = experiment("source_start = true\ntarget_start = \"end\"\ntarget_begins = true\n", "");
   const auto replace = [&](const std::string& from, const std::string& to) {
@@ -249,7 +249,7 @@ TEST_F(Translation, LeavesAsABartAndComesBack) {
   EXPECT_TRUE(contains(unsaid.errors, "which several tasks take over; say which")) << unsaid.errors;
 }
 
-TEST_F(Translation, RefusesToLeaveAsABartThatIsNone) {
+TEST_F(Translation, RefusesToExportAnInvalidBart) {
   sandbox_.write("days.toml", bart_experiment());
   const auto refusal = [&](const std::string& name, const std::vector<std::string>& settings) {
     std::vector<std::string> line = {"run", "days.toml", "-q", "-S", "train.epochs=1", "-S", "name=" + name};

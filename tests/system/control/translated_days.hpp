@@ -8,7 +8,7 @@
 
 namespace encore::system_test {
 
-/// What a test translates: three short texts.
+/// Three short inputs to translate.
 inline const std::string three_days = "monday\ntuesday friday\nfriday monday thursday\n";
 
 /// Days as numbers, so that each word has one translation: of the source or of the target.

@@ -1,5 +1,5 @@
-// The corpus of mistakes, typos/cases.txt: each is refused by `exp plan` and `exp run` with exactly what the
-// case says, exit code 2, and nothing written. typos/experiment.toml, which the cases change, is itself
+// The collection of mistakes, typos/cases.txt: `exp plan` and `exp run` reject each with exactly the message
+// of the case, exit code 2, and nothing written. typos/experiment.toml, which the cases change, is itself
 // correct.
 #include <gtest/gtest.h>
 
@@ -90,7 +90,7 @@ std::string edited(const Case& one) {
     const std::size_t place = text.find(edit.from);
     if (place == std::string::npos || text.find(edit.from, place + 1) != std::string::npos)
       throw Error("\"" + edit.from + "\" is not exactly once in experiment.toml");
-    // A text that is taken out leaves its line empty: the numbers of the lines below stay.
+    // A removed text leaves its line empty: the numbers of the lines below stay.
     text.replace(place, edit.from.size(), edit.to);
   }
   return text;

@@ -1,5 +1,5 @@
-// The control program under valgrind: no invalid access, no use of what was not set, nothing lost. Few calls,
-// since each takes some twenty times as long as without.
+// The control program under valgrind: no invalid access, no use of uninitialized memory, no leak. It makes
+// few calls, since each takes about twenty times its usual time.
 #include <gtest/gtest.h>
 
 #include "support/places.hpp"

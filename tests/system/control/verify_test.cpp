@@ -1,4 +1,4 @@
-// exp verify with the scripted worker: every verdict, every option, and what is refused.
+// exp verify with the scripted worker: every verdict, every option, and what is rejected.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -10,7 +10,7 @@
 namespace encore::system_test {
 namespace {
 
-/// All that must not change: the run's files, and every row but the verdicts.
+/// Returns all that must not change: the run's files, and every row except the verdicts.
 std::map<std::string, std::string> everything_about_the_run(const Sandbox& sandbox) {
   std::map<std::string, std::string> all;
   const auto folder = sandbox.folder() / "encore.db.runs";
@@ -103,7 +103,7 @@ TEST_F(Verify, ScoresAreComparedWhereThatIsAskedFor) {
   EXPECT_TRUE(contains(killed, " scores (openmp, 1 thread, killed after")) << killed;
   expect_refused({"--scores", "--steps", "10"}, "--scores needs the whole training; leave --steps out");
   sandbox.set("FAKE_SURFACE", "1");
-  EXPECT_TRUE(contains(verify().output, "tiny equal: 6 digests of steps 5 to 20 agree (")) << "nobody asked";
+  EXPECT_TRUE(contains(verify().output, "tiny equal: 6 digests of steps 5 to 20 agree (")) << "not requested";
   const nlohmann::json verdict = nlohmann::json::parse(verify({"--scores", "--json"}, 3).output);
   EXPECT_EQ(verdict.at("outcome"), "different");
   EXPECT_EQ(verdict.at("scope"), "dev/f1");
@@ -145,7 +145,7 @@ TEST_F(Verify, AKillIsSurvivedAndCounts) {
       << text;
   EXPECT_TRUE(contains(verify({"--kill-at", "1"}).output, "killed after step 1 and begun again"));
   EXPECT_TRUE(contains(verify({"--kill-at", "20"}).output, "gone on from step 19"));
-  // A worker that resumes wrongly is found: its first attempt and the run agree up to there.
+  // A worker that resumes wrongly is found: its first attempt and the run agree up to the resumed step.
   sandbox.set("FAKE_CHANGE_AT", "13");
   EXPECT_TRUE(contains(verify({"--kill-at", "13"}, 3).output, "different: from step 15 on"));
 }
@@ -193,7 +193,7 @@ TEST_F(Verify, ATamperedDigestIsFound) {
       << text;
 }
 
-TEST_F(Verify, ADigestThatIsNotToldIsADifference) {
+TEST_F(Verify, AMissingDigestIsADifference) {
   train();
   sandbox.change(
       "INSERT INTO digest SELECT run, 15, 'optimizer/momentum', attempt, 'ab' FROM digest LIMIT 1");

@@ -1,4 +1,4 @@
-// Another process that holds the write lock of a sandbox's database, as long as this lives.
+// Another process that holds the write lock of a sandbox's database during the life of this object.
 #pragma once
 
 #include <gtest/gtest.h>

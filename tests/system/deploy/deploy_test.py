@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The files of deploy/ against the programs of a build: each file is parsed; options that containers give are options of
-`exp serve`, probes and scrapes ask for routes that there are, metrics are ones that it shows, names that refer to each other
-agree, the packages of the image are those that the programs load, and its build gets the sources alone. With the Python package
-kubernetes-validate the objects are also held against the schemas of Kubernetes. Leaves with 77 (skipped) without PyYAML.
+`exp serve`, probes and scrapes use existing routes and metrics, names that refer to each other
+agree, the packages of the image are those that the programs load, and its build context has the sources alone. With the Python package
+kubernetes-validate the objects are also compared with the schemas of Kubernetes. Leaves with 77 (skipped) without PyYAML.
 
     deploy_test.py TREE build/openmp/bin/exp
 """
@@ -55,11 +55,11 @@ def options_of_serve(exp):
 
 
 def check_call(words, known, where):
-    """The words behind `exp serve`: no option that it does not have, and what another machine needs."""
+    """Checks the words behind `exp serve`: only existing options, and those that other machines need."""
     given = [word for word in words if word.startswith("--")]
     for word in given:
         expect(word in known, f"{where}: exp serve has no option {word}")
-    expect({"--host", "--token-file", "--port"} <= set(given), f"{where}: a container listens for others, with a token")
+    expect({"--host", "--token-file", "--port"} <= set(given), f"{where}: a container must listen for other machines, with a token")
     return {option: words[words.index(option) + 1] for option in given}
 
 
@@ -100,12 +100,12 @@ def check_container(tree, exp, known):
         for word, rest in stage:
             if word == "COPY" and rest.startswith("--from="):
                 expect(rest.split("=")[1].split()[0] in names, f"Containerfile: no stage for COPY {rest}")
-    expect(not final["USER"].startswith(("0", "root")), "Containerfile: the server runs as root")
+    expect(not final["USER"].startswith(("0", "root")), "Containerfile: the server must not run as root")
     prefix = re.search(r"cmake --install \S+ --prefix (\S+)", dict(stages[0])["RUN"]).group(1)
-    expect(json.loads(final["ENTRYPOINT"]) == [prefix + "/bin/exp", "serve"], "Containerfile: the entry point is what is installed")
-    expect(any(word == "COPY" and rest.split()[-1] == prefix for word, rest in stages[-1]), "Containerfile: what is installed is copied")
+    expect(json.loads(final["ENTRYPOINT"]) == [prefix + "/bin/exp", "serve"], "Containerfile: the entry point must be the installed program")
+    expect(any(word == "COPY" and rest.split()[-1] == prefix for word, rest in stages[-1]), "Containerfile: the installation must be copied")
     call = check_call(json.loads(final["CMD"]), known, "Containerfile")
-    expect(call["--port"] == final["EXPOSE"], "Containerfile: the port")
+    expect(call["--port"] == final["EXPOSE"], "Containerfile: the ports differ")
     installed = set(re.search(r"--no-install-recommends\s+(.*?)\s*&&", final["RUN"]).group(1).split())
     if shutil.which("dpkg") and shutil.which("ldd"):
         missing = packages_loaded(exp) - installed
@@ -115,14 +115,14 @@ def check_container(tree, exp, known):
 
 
 def check_ignore(tree):
-    """The build gets the sources that are named, and nothing that lies beside them: builds, runs, a token. docker reads no
+    """The build gets only the named sources, and no other files such as builds, runs or a token. docker reads no
     .containerignore, and podman and buildah would prefer one."""
-    expect(not os.path.exists(os.path.join(tree, ".containerignore")), ".containerignore is read by some builders only")
+    expect(not os.path.exists(os.path.join(tree, ".containerignore")), "remove .containerignore: only some builders read it")
     lines = [line.strip() for line in open(os.path.join(tree, ".dockerignore"), encoding="utf-8") if line.strip() and line[0] != "#"]
-    expect(lines[0] == "*", ".dockerignore: all is left out but what is named")
+    expect(lines[0] == "*", ".dockerignore: everything must be excluded except the named files")
     taken = {line[1:] for line in lines if line.startswith("!")}
     for name in taken:
-        expect(os.path.exists(os.path.join(tree, name)), f".dockerignore: there is no {name}")
+        expect(os.path.exists(os.path.join(tree, name)), f".dockerignore: {name} is missing")
     missing = {"exp", "CMakeLists.txt", "CMakePresets.json", "cmake", "framework", "plugins", "reports"} - taken
     expect(not missing, f".dockerignore: the build needs {sorted(missing)}")
 
@@ -145,14 +145,14 @@ def check_kubernetes(yaml, tree, known, container, routes, metrics):
         expect(selector.items() <= labels.items(), f"{name} selects no pod of the deployment")
     ports = {port["name"]: port["containerPort"] for port in server["ports"]}
     call = check_call(server["args"], known, "kubernetes.yaml")
-    expect(ports["http"] == int(call["--port"]) == int(container["EXPOSE"]), "kubernetes.yaml: the port")
-    expect(service["spec"]["ports"][0]["targetPort"] in ports, "Service: the port of no container")
+    expect(ports["http"] == int(call["--port"]) == int(container["EXPOSE"]), "kubernetes.yaml: the ports differ")
+    expect(service["spec"]["ports"][0]["targetPort"] in ports, "Service: no container has the port")
     for probe, path in {"startupProbe": "/readyz", "readinessProbe": "/readyz", "livenessProbe": "/healthz"}.items():
         asked = server[probe]["httpGet"]
-        expect(asked["path"] == path and path in routes and asked["port"] in ports, f"{probe} asks for no such route")
+        expect(asked["path"] == path and path in routes and asked["port"] in ports, f"{probe}: unknown route")
     before = float(server["lifecycle"]["preStop"]["exec"]["command"][1])
     expect(pod["terminationGracePeriodSeconds"] > before + float(call.get("--drain", 30)), "the pod is killed before its last answers")
-    expect(str(pod["securityContext"]["runAsUser"]) == container["USER"].split(":")[0], "kubernetes.yaml: the user of the image")
+    expect(str(pod["securityContext"]["runAsUser"]) == container["USER"].split(":")[0], "kubernetes.yaml: not the user of the image")
     volumes = {volume["name"] for volume in pod["volumes"]}
     mounts = {mount["name"]: mount["mountPath"] for mount in server["volumeMounts"]}
     expect(set(mounts) == volumes, "kubernetes.yaml: mounts and volumes differ")
@@ -164,10 +164,10 @@ def check_kubernetes(yaml, tree, known, container, routes, metrics):
         expect(metric["pods"]["metric"]["name"] in metrics, f"no metric {metric['pods']['metric']['name']}")
     monitor, rules = yaml.safe_load_all(open(os.path.join(tree, "deploy", "prometheus.yaml"), encoding="utf-8"))
     scrape = monitor["spec"]["podMetricsEndpoints"][0]
-    expect(scrape["path"] in routes and scrape["port"] in ports, "PodMonitor asks for no such route")
+    expect(scrape["path"] in routes and scrape["port"] in ports, "PodMonitor: unknown route")
     expect(monitor["spec"]["selector"]["matchLabels"].items() <= labels.items(), "PodMonitor selects no pod")
     secret = next(volume["secret"]["secretName"] for volume in pod["volumes"] if "secret" in volume)
-    expect(scrape["authorization"]["credentials"] == {"name": secret, "key": os.path.basename(call["--token-file"])}, "PodMonitor: the token")
+    expect(scrape["authorization"]["credentials"] == {"name": secret, "key": os.path.basename(call["--token-file"])}, "PodMonitor: not the secret of the token")
     for rule in yaml.safe_load(rules["data"]["config.yaml"])["rules"]:
         expect(rule["seriesQuery"].split("{")[0] in metrics, f"no metric in {rule['seriesQuery']}")
     return objects + [rules]
@@ -184,7 +184,7 @@ def check_schemas(objects):
             kubernetes_validate.validate(each, "1.27", strict=True)
         except kubernetes_validate.ValidationError as error:
             problems.append(f"{each['kind']}: {error.message}")
-    print(f"kubernetes: {len(objects)} objects held against the schemas of 1.27")
+    print(f"kubernetes: {len(objects)} objects compared with the schemas of 1.27")
 
 
 def main():
@@ -197,7 +197,7 @@ def main():
     routes = set(re.findall(r"^## `GET (\S+)`", open(os.path.join(tree, "docs", "reference", "serving_api.md"), encoding="utf-8").read(), re.M))
     metrics = set(re.findall(r'"(encore_\w+)"', open(os.path.join(tree, "framework", "serve", "metrics.cpp"), encoding="utf-8").read()))
     known = options_of_serve(exp)
-    expect(len(routes) > 2 and len(metrics) > 5 and len(known) > 10, "the test does not find what it compares with")
+    expect(len(routes) > 2 and len(metrics) > 5 and len(known) > 10, "the test did not find routes, metrics or options")
     container = check_container(tree, exp, known)
     check_ignore(tree)
     check_schemas(check_kubernetes(yaml, tree, known, container, routes, metrics))

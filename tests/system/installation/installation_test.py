@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A build and its installation belong to no folder and no user: no program, library, plugin or manifest names the folder of the sources,
-of the build or of whoever has built it; RUNPATH is relative; installing changes no byte. What is compiled in two folders is equal: an
+"""A build and its installation depend on no folder and no user: no program, library, plugin or manifest names the folder of the sources,
+of the build or of the user who built it; RUNPATH is relative; installing changes no byte. What is compiled in two folders is equal: an
 object of the kernels, and a plugin made against the build and against an installation that has been moved.
 
     installation_test.py TREE build/openmp openmp [--site-libraries] [--lint-only]
@@ -51,7 +51,7 @@ def run_paths(path):
 
 
 def lint(files, forbidden, site_libraries):
-    """No file holds one of the forbidden folders; no RUNPATH is absolute."""
+    """Checks that no file contains a forbidden folder and no RUNPATH is absolute."""
     count = 0
     for path in files:
         count += 1
@@ -59,7 +59,7 @@ def lint(files, forbidden, site_libraries):
         for folder in forbidden:
             at = content.find(folder.encode())
             text = content[at:at + 120].split(b"\0")[0].decode(errors="replace")
-            expect(at < 0, f"{path} names a folder of whoever has built it: {text}")
+            expect(at < 0, f"{path} names a folder of the user who built it: {text}")
         if is_elf(path) and not site_libraries:   # an MPI of the system has a folder of its own
             absolute = [each for each in run_paths(path) if not each.startswith(("$ORIGIN", "/usr/"))]
             expect(not absolute, f"{path} has an absolute RUNPATH: {absolute}")
@@ -75,7 +75,7 @@ def shell(command, folder=None, **environment):
 
 
 def install(build, prefix, programs):
-    """Installs; every file of `programs` must have kept its bytes. The folders are open to others whatever the umask is."""
+    """Installs, and checks that every file of `programs` kept its bytes and that others can read it, whatever the umask."""
     before = os.umask(0o077)
     shell(["cmake", "--install", build, "--prefix", prefix])
     os.umask(before)
@@ -91,7 +91,7 @@ def install(build, prefix, programs):
 
 
 def compile_in(folder, tree, build):
-    """The object of the kernels as the build compiles it, in a copy of the tree: its bytes."""
+    """Returns the bytes of the kernels' object, compiled as in the build, but in a copy of the tree."""
     copy, copied_build = os.path.join(folder, "tree"), os.path.join(folder, "tree", "build", "here")
     shutil.copytree(os.path.join(tree, "framework"), os.path.join(copy, "framework"))
     os.makedirs(os.path.join(copied_build, "lib", "encore"))
@@ -110,7 +110,7 @@ def compile_in(folder, tree, build):
 
 
 def build_plugin(folder, prefix, home, backend):
-    """A plugin of the template, against the Encore in `prefix`: the files that a run knows."""
+    """Builds a plugin from the template with the Encore in `prefix` and returns the files that a run records."""
     os.makedirs(folder)
     os.makedirs(home)
     exp = os.path.join(prefix, "bin", "exp")

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Two users build this tree in two folders, without a compiler cache; both builds are installed and moved. Every file must be equal. A third
-# user, who can read neither home, trains with the first installation, stops the run, and goes on with the second one: one numeric
+# user, who can read neither home, trains with the first installation, stops the run, and resumes it with the second one: one numeric
 # environment, and the digests of an unbroken run. Root starts it, for the users; they need no accounts. Not in CI: these are two builds.
 #
-#   tests/system/installation/two_builds.sh FOLDER      FOLDER is made, and kept for a look
+#   tests/system/installation/two_builds.sh FOLDER      FOLDER is made, and kept for inspection
 #
 # ENCORE_KOKKOS_ARCHIVE saves two downloads; ENCORE_JOBS=1 and nice spare a machine on which others work.
 set -euo pipefail

@@ -1,6 +1,6 @@
-// libencore_infer.so as somebody uses it who has an installation and nothing else: the programs of
-// docs/guides/embedding_in_c.md, built out of tree through pkg-config and through find_package, answer what
-// exp answers; and a program that gets everything wrong (probe.c) is told so.
+// libencore_infer.so as a user has it who has an installation and nothing else: the programs of
+// docs/guides/embedding_in_c.md, built out of tree through pkg-config and through find_package, give the
+// answers of exp; and a program that makes every mistake (probe.c) gets error messages.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -47,7 +47,7 @@ class Library : public ::testing::Test {
     EXPECT_TRUE(output.end.success()) << lines << "\n" << output.output << output.errors;
     return output.output;
   }
-  /// Compiles a program of C with what the installation's package says.
+  /// Compiles a C program with the flags of the installation's package.
   void compile(const std::string& name, const std::string& more = "") {
     must("export PKG_CONFIG_PATH=$PWD/prefix/lib/pkgconfig; cc -Wall -Wextra -Werror " + name + ".c -o " +
          name + " $(pkg-config --cflags --libs encore_infer) " + more);
@@ -87,7 +87,7 @@ TEST_F(Library, ProgramsOfThePageAnswerWhatExpAnswers) {
   EXPECT_FALSE(numbers >> more);
 }
 
-/// The line of probe.c that begins so.
+/// Returns the line of probe.c that begins with this name.
 std::string line_of(const std::string& output, const std::string& beginning) {
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);)
@@ -95,7 +95,7 @@ std::string line_of(const std::string& output, const std::string& beginning) {
   return "no line " + beginning + " in\n" + output;
 }
 
-TEST_F(Library, SaysWhatIsWrong) {
+TEST_F(Library, ReportsEveryMistake) {
   shop_.write("probe.c", content(ENCORE_SOURCE_DIR "/tests/system/library/probe.c"));
   compile("probe", "-pthread");
   shop_.write("other/README.md", "nothing");
@@ -117,7 +117,7 @@ TEST_F(Library, SaysWhatIsWrong) {
   EXPECT_EQ(line_of(said, "untouched"), "1");
   EXPECT_EQ(line_of(said, "open"), "0 ");
   EXPECT_EQ(line_of(said, "null text"), "1 one of the texts is NULL");
-  EXPECT_EQ(line_of(said, "no texts"), "1 texts is NULL");
+  EXPECT_EQ(line_of(said, "no list"), "1 texts is NULL");
   EXPECT_EQ(line_of(said, "line break"), "3 text 2 has a line break; a text is one line, as for exp predict");
   EXPECT_EQ(line_of(said, "nothing said"), "\"\"");
   const std::string longest = line_of(said, "long");
@@ -148,11 +148,11 @@ struct BundleInALibrary : Library {
     id_ = must("ls encore.db.runs | tr -d '\\n'");
     honest_ = Archive::load(shop_.folder() / "tiny.tar.zst");
   }
-  /// What the program says; nothing stays behind.
+  /// Returns what the program prints, and expects that no file stays behind.
   std::string said_of(const std::string& arguments) {
     const std::string said = must("TMPDIR=$PWD/aside ./bundle " + arguments);
     EXPECT_TRUE(fs::is_empty(shop_.folder() / "aside")) << said;
-    EXPECT_EQ(said.find("/aside"), std::string::npos) << "the place aside says nothing: " << said;
+    EXPECT_EQ(said.find("/aside"), std::string::npos) << "the message names a temporary folder: " << said;
     return said;
   }
   std::string said_of(const Archive& archive) {
@@ -180,7 +180,7 @@ TEST_F(BundleInALibrary, AnswersWhatItsRunAnswers) {
             "1 encore_options.run chooses among the runs of a bundle, and this is none\n");
 }
 
-TEST_F(BundleInALibrary, OfSeveralRunsOneIsNamed) {
+TEST_F(BundleInALibrary, NeedsTheNameOfOneOfSeveralRuns) {
   const std::string wanted = "0 " + must("exp predict tiny --json 'Anna lives in Lund .'");
   must("exp run tiny.toml -q -S name=other -S seed=2 && exp bundle all -o two.tar.zst");
   const std::string said = said_of("two.tar.zst");
@@ -192,7 +192,7 @@ TEST_F(BundleInALibrary, OfSeveralRunsOneIsNamed) {
             "2 none.tar.zst holds no run with its parameters; make the bundle without --weights none\n");
 }
 
-TEST_F(BundleInALibrary, RefusesWhatIsNotWhole) {
+TEST_F(BundleInALibrary, RejectsDamagedBundles) {
   const std::string bytes = content(shop_.folder() / "tiny.tar.zst");
   for (const std::size_t length : {std::size_t{0}, std::size_t{3}, bytes.size() / 2, bytes.size() - 1}) {
     shop_.write("evil.tar.zst", bytes.substr(0, length));
@@ -200,7 +200,7 @@ TEST_F(BundleInALibrary, RefusesWhatIsNotWhole) {
   }
   shop_.write("evil.tar.zst", bytes + "more");
   expect_refused(said_of("evil.tar.zst"), "has bytes behind its compressed content");
-  shop_.write("evil.tar.zst", "a text that is no archive at all");
+  shop_.write("evil.tar.zst", "a text that is not an archive");
   expect_refused(said_of("evil.tar.zst"), "is not compressed by zstd");
   Archive archive = honest_;
   archive.ends = false;
@@ -216,7 +216,7 @@ TEST_F(BundleInALibrary, RefusesWhatIsNotWhole) {
   expect_refused(said_of(archive), "is not the file that its list names: it has another SHA-256");
 }
 
-TEST_F(BundleInALibrary, RefusesWhatIsMadeToDoHarm) {
+TEST_F(BundleInALibrary, RejectsHostileBundles) {
   for (const auto& [head, reason] : std::vector<std::pair<std::string, std::string>>{
            {Archive::head("../evil", '0'), "leads out of its folder"},
            {Archive::head("/etc/evil", '0'), "is absolute"},

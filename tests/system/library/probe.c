@@ -43,7 +43,7 @@ int main(int argc, char** argv) {
   printf("untouched: %d\n", model == NULL);
   say("open", encore_open(argv[1], NULL, &model));
   say("null text", encore_predict(model, none, 1, &text));
-  say("no texts", encore_predict(model, NULL, 1, &text));
+  say("no list", encore_predict(model, NULL, 1, &text));
   say("line break", encore_predict(model, texts, 2, &text));
   printf("untouched: %d\n", text == NULL);
   say("nothing asked", encore_predict(model, NULL, 0, &text));

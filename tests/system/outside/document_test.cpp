@@ -62,7 +62,8 @@ TEST(AddingAReader, ShowsTheSourcesAsTheyAre) {
   expect_shows("guides/adding_a_reader.md", {"template/reader/my_plugin.cpp"}, 12);
 }
 
-/// The page has the whole source, line by line in its order, and what it shows of the test is there.
+/// Expects that the page has the whole source, line by line in its order, and that the test code it shows
+/// exists.
 void expect_shows_whole(const std::string& page, const std::string& kind, int least) {
   const std::string folder = "template/" + kind + "/";
   expect_shows(page, {folder + "my_plugin.cpp", folder + "my_plugin_test.cpp"}, least);

@@ -68,7 +68,8 @@ class Outside : public ::testing::Test {
     EXPECT_EQ(std::count(list.output.begin(), list.output.end(), '\n'), 3) << list.output;
   }
 
-  /// What building a plugin says, without spaces, after an installation's fingerprint has been edited.
+  /// Returns the output of building a plugin, without spaces, after an installation's fingerprint has been
+  /// edited.
   std::string refusal_after(const std::string& edit) {
     install();
     must("exp plugin new a; sed -i '" + edit + "' prefix/lib/cmake/encore/encore-config.cmake");
@@ -113,7 +114,7 @@ TEST_F(Outside, AnOptimizerByItsReadme) {
 
 TEST_F(Outside, AHeadByItsReadme) {
   follow_the_readme("focal", "head", "linear");
-  // What it cannot do is said before anything starts.
+  // Unsupported requests are rejected before anything starts.
   const ProgramOutput smooth = shop_.shell("exp run sweep.toml -S train.label_smoothing=0.1");
   EXPECT_EQ(smooth.end.exit_code, 2);
   EXPECT_TRUE(contains(smooth.errors, "the focal loss knows no smooth labels; set train.label_smoothing = 0"))
@@ -125,7 +126,7 @@ TEST_F(Outside, ATokenizerByItsReadme) {
   must("exp predict stretches-stretches-s1 'anna in [SEP] lund'");
 }
 
-/// Texts whose label is what one of their words says, eight of each kind for every split.
+/// Sentences whose label is given by one of their words, eight of each kind for every split.
 std::string labelled_texts(int first) {
   std::string lines;
   for (int i = first; i < first + 8; ++i) {
@@ -157,7 +158,7 @@ TEST_F(Outside, ATaskByItsReadme) {
   const ProgramOutput scored = must("exp evaluate topics dev.tsv --json");
   EXPECT_TRUE(contains(scored.output, "\"accuracy\": 1.0")) << "a word decides: " << scored.output;
 
-  // What does not fit is said before anything starts, with its place.
+  // Data that does not fit is rejected before anything starts, with its place.
   const ProgramOutput select = shop_.shell("exp run mine.toml -S 'train.select=max dev/f1'");
   EXPECT_EQ(select.end.exit_code, 2);
   EXPECT_TRUE(contains(select.errors, "names the measure \"f1\", which task \"topics\" does not have"))

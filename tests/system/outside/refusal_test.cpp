@@ -1,4 +1,4 @@
-// What `exp plugin new` and `exp plugin build` refuse, and in which words.
+// What `exp plugin new` and `exp plugin build` reject, and with which messages.
 #include <gtest/gtest.h>
 
 #include "system/outside/workshop.hpp"
@@ -47,7 +47,7 @@ TEST(PluginNew, RefusesKindsWithoutATemplate) {
   EXPECT_TRUE(std::filesystem::is_empty(shop.folder()));
 }
 
-TEST(PluginNew, NeverWritesIntoWhatIsThere) {
+TEST(PluginNew, NeverOverwritesFiles) {
   const Workshop shop;
   shop.write("mine/notes.txt", "mine");
   expect_refused(shop, "exp plugin new mine", 2,
@@ -75,7 +75,7 @@ TEST(PluginBuild, RefusesAReaderWithAnOptionOfData) {
       << output.output << output.errors;
 }
 
-TEST(PluginBuild, RefusesFoldersThatAreNoPlugin) {
+TEST(PluginBuild, RejectsFoldersWithoutAPlugin) {
   const Workshop shop;
   shop.write("empty/notes.txt", "");
   expect_refused(shop, "exp plugin build absent", 2, "there is no folder absent; exp plugin new makes one");
@@ -86,7 +86,7 @@ TEST(PluginBuild, RefusesFoldersThatAreNoPlugin) {
   expect_refused(shop, "exp plugin buidl a", 2, "exp plugin has no \"buidl\"; did you mean \"build\"?");
 }
 
-TEST(PluginBuild, PassesOnWhatTheToolsSay) {
+TEST(PluginBuild, PassesOnTheMessagesOfTheTools) {
   const Workshop shop;
   shop.shell("exp plugin new a");
   shop.write("a/a.cpp", "int broken(\n");

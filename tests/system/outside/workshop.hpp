@@ -1,4 +1,4 @@
-// Workshop: a folder of its own where tests work as somebody does who has Encore on PATH and nothing else.
+// Workshop: a folder of its own where tests work as a user does who has Encore on PATH and nothing else.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@ namespace encore::system_test {
 
 class Workshop {
  public:
-  /// With the programs of this prefix: the build tree, or an installation.
+  /// Uses the programs of this prefix: the build tree, or an installation.
   explicit Workshop(const std::filesystem::path& prefix = ENCORE_BUILD_DIR);
   ~Workshop();
   Workshop(const Workshop&) = delete;
@@ -30,7 +30,7 @@ class Workshop {
   std::filesystem::path prefix_;
 };
 
-/// The content of every block of that language in a Markdown text.
+/// Returns the content of every block of that language in a Markdown page.
 std::vector<std::string> code_blocks(const std::string& markdown, const std::string& language);
 
 }  // namespace encore::system_test

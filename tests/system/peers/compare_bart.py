@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""BART folders in and out: a small one that `transformers` makes, with weights drawn at random. Imported, it writes the texts
-that it writes there, greedy and by beam search, and is exported bit by bit; trained on here, it writes in `transformers` what
-it writes here and gives targets the perplexity that they have here. Leaves with 77 (skipped) as compare_export.py does.
+"""Compares BART with `transformers`: imports a small folder that it makes with random weights. Here and there the model writes
+the same output, greedy and by beam search, and its export has the same bits. Trained here and exported, it writes the same
+output there and gives targets the same perplexity. Exits with 77 (skipped) as compare_export.py does.
 
     compare_bart.py build/openmp/bin/exp
 """
@@ -82,7 +82,7 @@ def same_texts(torch, bench, run, folder, sources, beam, options, given=1):
         elif ours != theirs:
             wrong += 1
             print(f"{source!r}\n  ours   {ours!r}\n  theirs {theirs!r}")
-    print(f"{run}: {len(sources)} texts with beam {beam}, {wrong} differences, {endless} without an end there")
+    print(f"{run}: {len(sources)} sources with beam {beam}, {wrong} differences, {endless} without an end there")
     return wrong == 0 and endless < len(sources) // 4
 
 
@@ -102,7 +102,7 @@ def same_perplexity(torch, bench, run, folder, sources, targets, tolerance=TOLER
 
 
 def holds_when_tuned(torch, bench, experiment, sources, targets, asked, options, given=1):
-    """Trained on here and exported, the model says there what it says here; `asked`: of so many sources by texts."""
+    """Trained here and exported, the model gives the same answers there; `asked`: the number of sources whose output is compared."""
     bench.write("tuned.toml", experiment)
     bench.call("run", "tuned.toml", "-q")
     bench.call("export", "tuned", "-o", "tuned-folder")
@@ -118,7 +118,7 @@ def holds_when_tuned(torch, bench, experiment, sources, targets, asked, options,
 
 
 def used_rows(name, tensor):
-    """Rows 0 and 1 of positions belong to none."""
+    """Leaves out rows 0 and 1 of positions, which no position uses."""
     return tensor[2:] if name.endswith("embed_positions.weight") else tensor
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Byte-level byte-pair encoding against the Python package `tokenizers`: a vocabulary trained on the words of WNUT-17 by both
-must be the same, and with it every line of every text below $ENCORE_DATA must be cut alike, with a blank in front and
+"""Compares byte-level byte-pair encoding with the Python package `tokenizers`: both train a vocabulary on the words of WNUT-17, which
+must be equal and must split every line of every text below $ENCORE_DATA alike, with a leading blank and
 without; a difference fails. So must they be with merges that are given, in a tokenizer.json whose tokens are numbered in another
 order than they are merged, as RoBERTa's. Leaves with 77 (skipped) when the package or the data is missing.
 
@@ -28,7 +28,7 @@ def skip(reason):
 
 
 def text_lines(folder):
-    """The lines of all text files, JSON and compressed ones too, parted as the tool does: at line feeds only."""
+    """Returns the lines of all text files, also JSON and compressed ones, split at line feeds only, as the tool does."""
     for path in sorted(folder.rglob("*")):
         if path.name == "SHA256SUMS" or not path.is_file():
             continue
@@ -37,8 +37,8 @@ def text_lines(folder):
 
 
 def code_point_lines():
-    """Each code point between two letters, but the line feed and what Python does not know as assigned: what is a letter
-    is a matter of the Unicode version there."""
+    """Returns each code point between two letters, except the line feed and those that Python does not know as assigned: its Unicode
+    version decides what a letter is."""
     return ["a" + chr(c) + "b" for c in range(0x110000)
             if c != 0x0A and not 0xD800 <= c < 0xE000 and unicodedata.category(chr(c)) != "Cn"]
 
@@ -49,7 +49,7 @@ def run_tool(tool, *arguments, text):
 
 
 def their_vocabulary(words):
-    """In the order of the numbers."""
+    """Returns the tokens in the order of their numbers."""
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
@@ -84,7 +84,7 @@ def with_given_merges(words, path, add_prefix_space):
     tokens = sorted(set(model["vocab"]) - set(special))
     random.Random(1).shuffle(tokens)
     numbers = {token: number for number, token in enumerate(special + tokens)}
-    # Without the added tokens of the trainer, which would be found in texts that spell them ("<unk>" in WikiText).
+    # Leaves out the added tokens of the trainer, which would be found in lines that spell them ("<unk>" in WikiText).
     plain = Tokenizer(models.BPE(vocab=numbers, merges=[tuple(pair) for pair in model["merges"]]))
     plain.pre_tokenizer = tokenizer.pre_tokenizer
     plain.save(path)

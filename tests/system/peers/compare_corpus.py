@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The generator of the quickstart's corpus, run again, writes the bytes that lie in the repository.
+"""Runs the generator of the quickstart's corpus again and compares its bytes with those in the repository.
 
     compare_corpus.py experiments/corpus
 """

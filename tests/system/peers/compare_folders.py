@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Folders of `transformers` with one field changed: each is imported and asked about odd texts, and must give what `transformers`
-(or sentence-transformers) computes from the same folder, within 1e-4, or be refused by a message that names the file or the field.
-There is no third outcome: the script prints for each kind of folder how many were equal, refused and wrong, and leaves with 1 where
+"""Changes one field in folders of `transformers`: each is imported, gets odd inputs, and must give what `transformers`
+(or sentence-transformers) computes from the same folder, within 1e-4, or be rejected by a message that names the file or the field.
+There is no third outcome: the script prints for each kind of folder how many were equal, rejected and wrong, and exits with 1 if
 one is wrong. The models are small, with weights drawn at random. Compared are: of encoders the vectors, the probabilities of masked
-words, the labels of texts and words; of a GPT-2, a BART, a MarianMT and a T5 the text that is written, the best token each time, and
-its log-probability. Settings of generation other than the markers are not taken over: the texts are the same with and without them,
-and the import must name them in a notice. Without sentencepiece the MarianMT and the T5 are left out; without transformers and torch
-the script leaves with 77 (skipped).
+words, the labels of sentences and words; of a GPT-2, a BART, a MarianMT and a T5 the text that is written, the best token each time, and
+its log-probability. Settings of generation other than the markers are not taken over: the output is the same with and without them,
+and the import must name them in a notice. Without sentencepiece the MarianMT and the T5 are skipped; without transformers and torch
+the script exits with 77 (skipped).
 
     compare_folders.py build/openmp/bin/exp [--only WORD] [-v]
 """
@@ -26,8 +26,8 @@ from folder_changes import Change, changes, prepare, walked
 TOLERANCE = 1e-4
 # A RoBERTa there counts no position for a token <pad> within a text (docs/reference/pretrained_families.md).
 LINES = {"roberta": [text for text in TEXTS if "<pad>" not in text], "marian": TEXTS + CODES}
-# T5Tokenizer of version 5 drops all but the first of several marks on a letter; SentencePiece, by which the models were trained, does
-# not. And of "000" cut in two ways with the same score its versions take either.
+# T5Tokenizer of version 5 drops all but the first of several marks on a letter; SentencePiece, which trained the models, does
+# not. And "000" has two tokenizations with the same score, of which its versions choose either.
 T5 = ("t5", "t5_gated", "t5_file")
 LINES |= dict.fromkeys(T5, [text for text in TEXTS if "e\u0301\u0323" not in text and "000" not in text] + GAPS)
 PIECES = 8  # that are written
@@ -48,7 +48,7 @@ class Bench:
                               stderr=subprocess.PIPE)
 
     def ask(self, place, texts, task, writes):
-        """The answers of an import and its notices; or None and the message that refuses it."""
+        """Returns the answers of an import and its notices, or None and the message that rejects it."""
         self.number += 1
         name, database = f"run{self.number}", f"db{self.number}.db"
         done = self.call("import", place, "--name", name, "--db", database, "-q", *(("--task", task) if task else ()))
@@ -143,7 +143,7 @@ class Theirs:
         config = t.AutoConfig.from_pretrained(place)
         decodes = config.is_encoder_decoder
         model = (t.AutoModelForSeq2SeqLM if decodes else t.AutoModelForCausalLM).from_pretrained(place, dtype=torch.float32).eval()
-        # What the decoder reads first: of a BART also <s>, which begins each text here; of a GPT-2 the marker and the prompt.
+        # The first input of the decoder: for a BART also <s>, which begins each output here; for a GPT-2 the marker and the prompt.
         first = [config.decoder_start_token_id] + [0] * (config.model_type == "bart") if decodes else [tokenizer.bos_token_id]
         rows = []
         for text in texts:
@@ -233,7 +233,7 @@ def main():
 
 
 def masked_texts(base):
-    """With the mask of a RoBERTa where it is one, which counts no position for <pad>."""
+    """Uses the mask of a RoBERTa if it is one, which counts no position for <pad>."""
     if not base.startswith("roberta"):
         return MASKED
     return [text.replace("[MASK]", "<mask>") for text in MASKED if "<pad>" not in text]
@@ -251,7 +251,7 @@ def is_named(change, said):
 
 
 def is_only_named(change):
-    """Whether the field is not taken over, and named in a notice."""
+    """Whether the field is ignored and named in a notice."""
     if change.path[0] == "clean_up_tokenization_spaces":
         return True
     return change.file == "generation_config.json" and not change.path[0].endswith("token_id")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""GPT-2 folders in and out: a small one that `transformers` makes, with weights drawn at random. Imported, it gives texts the
-probability that they have there, writes the same text (greedy), and is exported bit by bit; trained on here, it gives
-`transformers` what it has here. Leaves with 77 (skipped) as compare_export.py does.
+"""Compares GPT-2 with `transformers`: imports a small folder that it makes with random weights. Here and there the model gives lines
+the same probability and writes the same text (greedy), and its export has the same bits. Trained here and exported, it gives
+the same results there. Exits with 77 (skipped) as compare_export.py does.
 
     compare_gpt2.py build/openmp/bin/exp
 """
@@ -41,7 +41,7 @@ epochs = 2
 
 
 def make_folder(torch, transformers, place, texts):
-    """Of GPT2LMHeadModel, with tokenizer.json."""
+    """Writes a folder of GPT2LMHeadModel with tokenizer.json."""
     tokens, merges = common.byte_level_bpe(texts, 320)
     vocab = tokens | {END: len(tokens)}
     transformers.GPT2Tokenizer(vocab=vocab, merges=merges).save_pretrained(place)
@@ -52,7 +52,7 @@ def make_folder(torch, transformers, place, texts):
 
 
 def rows_of(torch, tokenizer, text):
-    """A text begins behind the marker, as the task lm has it."""
+    """Returns rows in which each text begins behind the marker, as in the task lm."""
     return torch.tensor([[tokenizer.eos_token_id] + tokenizer(text)["input_ids"]])
 
 
@@ -72,7 +72,7 @@ def same_probabilities(torch, bench, run, folder, texts):
 
 
 def same_texts(torch, bench, run, folder, prompts):
-    """Greedy continuations."""
+    """Compares greedy continuations."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
     tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModelForCausalLM.from_pretrained(folder).eval()
     wrong = 0
@@ -87,7 +87,7 @@ def same_texts(torch, bench, run, folder, prompts):
         if ours != theirs:
             wrong += 1
             print(f"{prompt!r}\n  ours   {ours!r}\n  theirs {theirs!r}")
-    print(f"{run}: {len(prompts)} greedy texts, {wrong} differences")
+    print(f"{run}: {len(prompts)} greedy outputs, {wrong} differences")
     return wrong == 0
 
 

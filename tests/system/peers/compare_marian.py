@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""MarianMT folders in and out, as compare_bart.py does it: a small one that `transformers` makes with weights drawn at random,
-and with a SentencePiece model for each language, trained on Multi30k below $ENCORE_DATA. Leaves with 77 (skipped) where a
+"""Imports and exports MarianMT folders as compare_bart.py does: a small one that `transformers` makes with weights drawn at random,
+and with a SentencePiece model for each language, trained on Multi30k below $ENCORE_DATA. Exits with 77 (skipped) if a
 package or the data is missing.
 
     compare_marian.py build/openmp/bin/exp
@@ -57,7 +57,7 @@ def make_folder(torch, transformers, sentencepiece, place, texts):
 
 
 def start():
-    """torch, transformers and sentencepiece, the program, and 3,000 lines of each side; skips where one is missing."""
+    """Returns torch, transformers and sentencepiece, the program, and 3,000 lines of each side; exits if one is missing."""
     torch, exp = common.start()
     try:
         import sentencepiece
@@ -81,7 +81,7 @@ def main():
         bench.write("target.txt", "\n".join(targets) + "\n")
         bench.call("import", "marian", "--name", "taken", "--task", "translate", "-q")
         padding = transformers.AutoTokenizer.from_pretrained(original).pad_token_id
-        options = dict(bad_words_ids=[[padding]], early_stopping=True)  # as many texts as the beam is wide, as here
+        options = dict(bad_words_ids=[[padding]], early_stopping=True)  # returns as many outputs as the beam is wide, as Encore does
         equal = True
         for beam in (1, 4):
             equal &= compare_bart.same_texts(torch, bench, "taken", original, sources, beam, options, 0)

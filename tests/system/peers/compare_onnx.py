@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Exported graphs in the Python package `onnxruntime`: trains a small model of every shipped layer, norm, activation, kind of
+"""Runs exported graphs in the Python package `onnxruntime`: trains a small model of every shipped layer, norm, activation, kind of
 positions and head, exports each as ONNX, has the package `onnx` check the graph with its shapes, and compares what the head
-computes with what this program computes, text by text there, all texts in one padded batch here. A difference above 1e-4 fails.
-Of one model the lines of its model card are run, and the labels compared with `exp predict`; of MiniLM the vectors, where its
-package is installed. Leaves with 77 (skipped) without onnx, onnxruntime and numpy, and where the worker of the build does not
+computes with what this program computes, one input at a time there, all inputs in one padded batch here. A difference above 1e-4 fails.
+For one model the lines of its model card run and the labels are compared with `exp predict`; for MiniLM the vectors, if its
+package is installed. Exits with 77 (skipped) without onnx, onnxruntime and numpy, or if the worker of the build does not
 run.
 
     compare_onnx.py build/openmp/bin/exp build/openmp/bin/tests/scores_tool
@@ -61,7 +61,7 @@ DEFAULTS = dict(task="ner", asks="", reader="conll", data="", tokenizer="wordpie
 
 
 def parts():
-    """A model for each part that ships: name, what differs from the defaults."""
+    """Returns a model for each shipped part: its name and its settings."""
     for kind in ("alibi", "disentangled", "linear", "relative", "rotary", "self", "sliding_window", "sparse"):
         options = {"sliding_window": "window = 2", "sparse": "window = 1\nstride = 3", "disentangled": "max_distance = 4",
                    "relative": "buckets = 8\nmax_distance = 6"}.get(kind, "")
@@ -90,7 +90,7 @@ HEADS = {"linear": {"head.logits": "logits"}, "sigmoid": {"head.logits": "logits
 
 
 class Graph:
-    """An exported folder in onnxruntime; the graph is checked first."""
+    """An exported folder in onnxruntime, which checks the graph first."""
 
     def __init__(self, onnx, onnxruntime, folder):
         file = os.path.join(folder, "model.onnx")
@@ -105,7 +105,7 @@ class Graph:
         assert list(self.facts["inputs"]) == sorted(self.inputs) and list(self.facts["outputs"]) == sorted(self.outputs)
 
     def run(self, numpy, texts):
-        """What the scores of texts must be, from their tokens in one batch."""
+        """Computes the expected scores of `texts` from their tokens in one batch."""
         longest = max(len(text["ids"]) for text in texts)
         rows = lambda values, fill: list(values) + [fill] * (longest - len(values))
         given = {"input_ids": [rows(text["ids"], self.facts["special_pieces"]["padding"]) for text in texts],
@@ -131,7 +131,7 @@ class Comparison:
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def add(self, name, texts, *options, **values):
-        """Trains a model, exports it, and compares what its head says of the texts."""
+        """Trains a model, exports it, and compares the results of its head for `texts`."""
         onnx, onnxruntime, numpy = self.packages
         self.bench.write(name + ".toml", SMALL.format(name=name, **(DEFAULTS | values)))
         self.bench.call("run", name + ".toml", "-q")
@@ -166,7 +166,7 @@ class Comparison:
 
 
 def same_chain(numpy, comparison, found, encoded, graph, texts):
-    """The labels of words by Viterbi over the exported chain are those of `exp predict`."""
+    """Compares the labels of words by Viterbi over the exported chain with those of `exp predict`."""
     labels, wrong, told = graph.facts["labels"], 0, set()
     answer = comparison.bench.call("predict", "chain", "--format", "conll", text="\n".join(texts))
     ours = [[line.split()[-1] for line in part.splitlines()] for part in answer.strip().split("\n\n")]
@@ -184,12 +184,12 @@ def same_chain(numpy, comparison, found, encoded, graph, texts):
         named = [labels[k] for k in path]
         told.update(named)
         wrong += named != wanted
-    print(f"chain: {len(texts)} texts, told {' '.join(sorted(told))}, {wrong} differences")
+    print(f"chain: {len(texts)} sentences, labels {' '.join(sorted(told))}, {wrong} differences")
     return wrong == 0 and len(told) > 1
 
 
 def card_runs(comparison, name):
-    """The lines of Python in the model card."""
+    """Runs the lines of Python in the model card."""
     folder = os.path.join(comparison.bench.folder, name + "-onnx")
     card = open(os.path.join(folder, "README.md"), encoding="utf-8").read()
     lines = card.split("```python\n")[1].split("```")[0]
@@ -207,7 +207,7 @@ def card_runs(comparison, name):
 
 
 def minilm(comparison, texts):
-    """A real encoder, tokenized by transformers; its vectors are those of `exp predict`."""
+    """Compares the vectors of a real encoder, tokenized by transformers, with those of `exp predict`."""
     onnx, onnxruntime, numpy = comparison.packages
     folder = os.path.join(os.environ.get("ENCORE_MODELS", ""), "all-MiniLM-L6-v2")
     try:

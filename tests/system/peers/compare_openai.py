@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The Python package `openai` against `exp serve`: completions, streams and embeddings with the client's defaults and with the members
-that other programs send without asking for anything, compared with what `exp generate` and `exp embed` print. Leaves with 77
-(skipped) without the package, and where the worker of the build does not run.
+"""Compares the Python package `openai` on `exp serve` with the verbs: completions, streams and embeddings with the client's defaults and with the members
+that other programs send without any effect must equal the output of `exp generate` and `exp embed`. Exits with 77
+(skipped) without the package, or if the worker of the build does not run.
 
     compare_openai.py build/openmp/bin/exp
 """
@@ -17,7 +17,7 @@ import time
 try:
     import openai
 except ImportError:
-    print("skipped: there is no package openai")
+    print("skipped: the package openai is missing")
     sys.exit(77)
 
 DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()

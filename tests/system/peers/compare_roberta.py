@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""RoBERTa folders in and out: a small one that `transformers` makes, with weights drawn at random and a tokenizer that the package
-`tokenizers` trained, is fine-tuned with every head that is exported. The folders that come out are opened by `transformers`, as
-compare_export.py does it for BERT, which has the comparisons; and the tokens of texts are compared one by one. Leaves with 77
+"""Imports and exports RoBERTa folders: a small one that `transformers` makes, with weights drawn at random and a tokenizer that the package
+`tokenizers` trained, is fine-tuned with every head that is exported. `transformers` opens the exported folders, as
+compare_export.py does it for BERT, which has the comparisons; and the tokens of each input are compared one by one. Leaves with 77
 (skipped) as that script does.
 
     compare_roberta.py build/openmp/bin/exp
@@ -24,9 +24,9 @@ FILES = ("vocab.json", "merges.txt")
 
 
 def make_folder(torch, transformers, place, texts):
-    """Of RobertaForMaskedLM, with tokenizer.json."""
+    """Writes a folder of RobertaForMaskedLM with tokenizer.json."""
     tokens, merges = common.byte_level_bpe(texts, 330, SPECIAL)
-    # Numbers in another order than the merges, as RoBERTa's are.
+    # The numbers have another order than the merges, as in RoBERTa.
     rest = [token for token in sorted(tokens, key=tokens.get) if token not in SPECIAL]
     random.Random(3).shuffle(rest)
     vocab = {token: number for number, token in enumerate(SPECIAL + rest)}
@@ -39,7 +39,7 @@ def make_folder(torch, transformers, place, texts):
 
 
 def span_losses(torch, folder, examples):
-    """Two texts are joined by one </s> here; transformers writes two, of which one is taken out."""
+    """Two segments are joined by one </s> here; transformers writes two, of which one is removed."""
     from transformers import AutoModelForQuestionAnswering, AutoTokenizer
     tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModelForQuestionAnswering.from_pretrained(folder).eval()
     losses = []
@@ -57,7 +57,7 @@ def span_losses(torch, folder, examples):
 
 
 def same_body(torch, bench, texts):
-    """The folder as it is, without training."""
+    """Compares the folder without training."""
     bench.call("import", "roberta", "--name", "body", "--task", "embed", "-q")
     return common.same_vectors(torch, bench, "body", os.path.join(bench.folder, "roberta"), texts)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Scores of random taggings against the Python package `seqeval`: thousands of small corpora, half of them malformed (I- after O
-or after another type, E- and S- among them). A difference above 1e-12 fails; leaves with 77 (skipped) without seqeval.
+"""Compares scores of random taggings with the Python package `seqeval`: thousands of small corpora, half of them malformed (I- after O
+or after another type, E- and S- among them). A difference above 1e-12 fails; exits with 77 (skipped) without seqeval.
 
     compare_seqeval.py build/openmp/bin/tests/peer_tool
 """
@@ -23,7 +23,7 @@ def random_tags(rng, length, marks):
 
 
 def disturbed(rng, tags, marks):
-    """A prediction that is partly right."""
+    """Returns a prediction that is partly right."""
     return [tag if rng.random() < 0.7 else random_tags(rng, 1, marks)[0] for tag in tags]
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""T5 folders in and out, as compare_bart.py does it: small ones that `transformers` makes with weights drawn at random, one like
+"""Imports and exports T5 folders as compare_bart.py does: small ones that `transformers` makes with weights drawn at random, one like
 the first T5 and one like version 1.1, with a SentencePiece model trained on Multi30k below $ENCORE_DATA. The second learns to fill
-gaps in texts. Leaves with 77 (skipped) where a package or the data is missing.
+gaps. Exits with 77 (skipped) if a package or the data is missing.
 
     compare_t5.py build/openmp/bin/exp
 """
@@ -21,7 +21,7 @@ EXACT = 1e-7  # of the perplexity in double, relative: losses come out in float3
 
 
 def norm_in_double(transformers):
-    """T5LayerNorm sums in float32 whatever the type; from here on in double where its rows are."""
+    """Makes T5LayerNorm sum rows of float64 in float64; by itself it always sums in float32."""
     norm = transformers.models.t5.modeling_t5.T5LayerNorm
     own = norm.forward
 
@@ -63,7 +63,7 @@ def make_folder(torch, transformers, sentencepiece, place, texts, gated):
 
 
 def with_gaps(rng, text):
-    """A source with one or two gaps, and what fills them."""
+    """Returns a source with one or two gaps, and the text that fills them."""
     words, source, target, at = text.split(), [], [], 0
     for gap in range(min(2, len(words) // 4)):
         start = at + rng.randrange(1, 3)
@@ -85,7 +85,7 @@ def compare(torch, transformers, sentencepiece, exp, english, german, gated):
         bench.write("source.txt", "\n".join(sources) + "\n")
         bench.write("target.txt", "\n".join(targets) + "\n")
         bench.call("import", "t5", "--name", "taken", "--task", "translate", "-q")
-        options = dict(bad_words_ids=[[0]], early_stopping=True)  # as many texts as the beam is wide, as here
+        options = dict(bad_words_ids=[[0]], early_stopping=True)  # returns as many outputs as the beam is wide, as Encore does
         equal = True
         for beam in (1, 4):
             equal &= compare_bart.same_texts(torch, bench, "taken", original, sources, beam, options, 0)

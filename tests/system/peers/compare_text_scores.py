@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""BLEU and chrF against the Python package sacreBLEU, ROUGE against rouge-score: random corpora as those of
-tests/unit/plugins/make_text_scores.py, texts with odd code points, and, where $ENCORE_DATA has Multi30k, its translations
-with words changed. A difference of more than 1e-12 fails. Leaves with 77 (skipped) when a package is missing.
+"""Compares BLEU and chrF with the Python package sacreBLEU, and ROUGE with rouge-score: random corpora as those of
+tests/unit/plugins/make_text_scores.py, lines with odd code points, and, if $ENCORE_DATA has Multi30k, its translations
+with words changed. A difference of more than 1e-12 fails. Exits with 77 (skipped) if a package is missing.
 
     compare_text_scores.py build/openmp/bin/tests/peer_tool
 """
@@ -26,8 +26,8 @@ except ImportError as error:
 
 
 def code_point_corpora():
-    """Each code point that may be white space or have a lower case in ASCII, and some of the others, between letters, a digit
-    and a full stop, 64 to a text, against the same with every other one left out."""
+    """Returns each code point that may be white space or have a lower case in ASCII, and some of the others, between letters, a digit
+    and a full stop, 64 in each text, together with a text in which every other one is left out."""
     points = [chr(c) for c in [*range(1, 0x3100), *range(0x3100, 0x110000, 97)] if not 0xD800 <= c < 0xE000]
     for first in range(0, len(points), 64):
         few = points[first:first + 64]

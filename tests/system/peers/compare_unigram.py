@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The tokenizer unigram against the Python package `sentencepiece`: with models that the package trains on both sides of
+"""Compares the tokenizer unigram with the Python package `sentencepiece`: with models that the package trains on both sides of
 Multi30k, with differing normalisations, with byte fallback and without a mark in front of a text, every line of every text
 below $ENCORE_DATA must be cut alike, each token must come from the same bytes, and the tokens must give the same text; a
 difference fails. So must they with a model that is trained here. Only where two ways to cut a text are equally probable but for
@@ -69,7 +69,7 @@ def theirs(model, line):
 
 
 def equally_probable(model, one, other):
-    """Sums of float32, and the same bytes unknown."""
+    """Whether two tokenizations have the same float32 sum and the same unknown bytes."""
     def score(tokens):
         return sum(model.get_score(number) for number, _, _ in tokens if not model.is_unknown(number))
 
@@ -123,12 +123,12 @@ def main():
                 texts = run_tool(tool, "unigram_text", str(path), text="\n".join(" ".join(map(str, ids)) for ids in known) + "\n")
                 for ids, text in zip(known, texts, strict=True):
                     if text != model.decode(ids):
-                        counts["other texts"] += 1
-                        if counts["other texts"] < 10:
+                        counts["other text"] += 1
+                        if counts["other text"] < 10:
                             print(f"{name}, {source}: {ids}\n  ours   {text!r}\n  theirs {model.decode(ids)!r}")
             print(name, dict(counts - before))
-    print(f"{counts['lines']} lines, {counts['ties']} ties, {counts['differences']} differences, {counts['other texts']} other texts")
-    sys.exit(1 if counts["differences"] or counts["other texts"] else 0)
+    print(f"{counts['lines']} lines, {counts['ties']} ties, {counts['differences']} differences, {counts['other text']} lines with other text")
+    sys.exit(1 if counts["differences"] or counts["other text"] else 0)
 
 
 main()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""WordPiece against the Python package `tokenizers`: every line of every text below $ENCORE_DATA and every code point, cased
-and uncased; a difference fails. Leaves with 77 (skipped) when the package or the data is missing.
+"""Compares WordPiece with the Python package `tokenizers`: every line of every text below $ENCORE_DATA and every code point, cased
+and uncased; a difference fails. Exits with 77 (skipped) if the package or the data is missing.
 
     compare_wordpiece.py build/openmp/bin/tests/peer_tool
 """
@@ -12,7 +12,7 @@ import sys
 import unicodedata
 
 SKIPPED = 77
-# Where the libraries' Unicode versions decide: U+11938 decomposes since Unicode 13; capitals assigned since Unicode 16.
+# Code points that depend on the libraries' Unicode versions: U+11938 decomposes since Unicode 13; capitals assigned since Unicode 16.
 VERSION_DEPENDENT = {0x11938, 0x1C89, 0xA7CB, 0xA7CC, 0xA7CE, 0xA7D2, 0xA7D4, 0xA7DA, 0xA7DC,
                      *range(0x10D50, 0x10D66), *range(0x16EA0, 0x16EB9)}
 
@@ -23,7 +23,7 @@ def skip(reason):
 
 
 def text_lines(folder):
-    """The lines of all text files, JSON and compressed ones too, parted as the tool does: at line feeds only."""
+    """Returns the lines of all text files, also JSON and compressed ones, split at line feeds only, as the tool does."""
     for path in sorted(folder.rglob("*")):
         if path.name == "SHA256SUMS" or not path.is_file():
             continue
@@ -32,7 +32,7 @@ def text_lines(folder):
 
 
 def code_point_lines():
-    """Each code point between two letters, but the line feed and what Python does not know as assigned."""
+    """Returns each code point between two letters, except the line feed and those that Python does not know as assigned."""
     return ["a" + chr(c) + "b" for c in range(0x110000) if c != 0x0A and c not in VERSION_DEPENDENT
             and not 0xD800 <= c < 0xE000 and unicodedata.category(chr(c)) != "Cn"]
 

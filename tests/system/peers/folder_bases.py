@@ -1,4 +1,4 @@
-"""Small folders of `transformers`, one for each kind of model, with weights drawn at random, and texts to ask them about. Used by
+"""Small folders of `transformers`, one for each kind of model, with weights drawn at random, and inputs for them. Used by
 folder_changes.py and compare_folders.py."""
 import io
 import json
@@ -17,7 +17,7 @@ TEXTS = [
     "x" * 120, "a b c d e f g h i j k l m n o p q r s t u v w x y z 1 2 3 4 5", " leading", "trailing ", "double  space   triple",
     "[e9] mara [/e9]", "[E9]Mara[/E9]", "Mara[E9]", "new york", "New York is good", "the new yorker", "ё й и\u0306 жЖ", "ا ب abc",
     "\u0410\u0301", "good bad good bad", "ab-cd_ab/cd", "E9 E9] [E9", "MASK [mask] [MASK]good", "lund oslo Lund Oslo LUND"]
-# Of a T5 and a MarianMT beside these: gaps and codes of languages.
+# Further codes for a T5 and a MarianMT: gaps and codes of languages.
 GAPS = ["Anna <extra_id_0> in Oslo", "<extra_id_1><extra_id_0> good", "<extra_id_3> Anna </s><extra_id_0>", "<extra_id_00> <extra_id_ 0>"]
 CODES = [">>de<< Anna lives in Oslo", ">>fr<< the film", "Anna >>de<< good", ">> de << good", "</s>>>de<< good"]
 MLM = [family + kind for family in ("bert", "distilbert", "roberta") for kind in ("_mlm", "_mlm_untied")]
@@ -146,7 +146,7 @@ class Bases:
         bpe = tokenizers.ByteLevelBPETokenizer()
         bpe.train_from_iterator([" ".join(WORDS)] * 4 + TEXTS, vocab_size=420, min_frequency=2, special_tokens=special, show_progress=False)
         bpe.save_model(str(place))
-        # So that the tokenizer has its merges in the order that was trained.
+        # The tokenizer keeps its merges in the order of training.
         vocab = json.loads((place / "vocab.json").read_text(encoding="utf-8"))
         merges = [tuple(line.split(" ")) for line in (place / "merges.txt").read_text(encoding="utf-8").splitlines()
                   if line and not line.startswith("#version")]

@@ -1,4 +1,4 @@
-"""What is changed in a folder of folder_bases.py: one field, and what has to go with it. Used by compare_folders.py."""
+"""The changes of a folder of folder_bases.py: one field, and all that must change with it. Used by compare_folders.py."""
 import json
 import pathlib
 
@@ -9,7 +9,7 @@ REMOVE = object()
 
 
 class Change:
-    """`path`: keys into the JSON of the file; `value` REMOVE takes the member away; `also`: further changes that go with it."""
+    """`path`: keys into the JSON of the file; `value` REMOVE removes the member; `also`: further changes with it."""
 
     def __init__(self, base, file, path, value, also=()):
         self.base, self.file, self.path, self.value, self.also = base, file, path if isinstance(path, tuple) else (path,), value, also
@@ -21,7 +21,7 @@ class Change:
             if file == "-":  # a file as a whole
                 (pathlib.Path(place) / path[0]).unlink()
                 continue
-            if file == "rows":  # so many more in the table of tokens
+            if file == "rows":  # adds this number of rows to the table of tokens
                 add_rows(place, value)
                 continue
             whole = read(place, file)
@@ -116,7 +116,7 @@ def changes():
     add("bert", config, "num_hidden_layers", 1)
     add("bert", config, "bos_token_id", 7)
     add("bert", config, "unheard_of", 3)
-    # --- tokenizer_config.json; tokenizer.json says the same, says something else, or is not there
+    # --- tokenizer_config.json; tokenizer.json agrees, differs, or is missing
     normal = ("normalizer",)
     add("bert", tok, "do_lower_case", True, REMOVE)
     add("bert distilbert", tok, "do_lower_case", True, REMOVE, False, also=no_whole)
@@ -164,7 +164,7 @@ def changes():
     add("roberta", tok, "additional_special_tokens", ["good"], ["Ġ"])
     add("roberta", tok, "trim_offsets", False)
     add("roberta", tok, "errors", "ignore")
-    # --- tokens that were added, in all their flags
+    # --- added tokens, with all their flags
     tokens = len(wordpieces())
     row = {"good": wordpieces().index("good"), "covid": wordpieces().index("covid"), "new": None}
     for flags in ({}, {"special": True}, {"lstrip": True}, {"rstrip": True}, {"single_word": True}, {"normalized": True},
@@ -176,7 +176,7 @@ def changes():
                 also += [(tok, ("do_lower_case",), True), (whole, normal + ("lowercase",), True)]
             out.append(Change("bert", whole, ("added_tokens", "+"), token("covid", row["covid"], **flags), tuple(also)))
         out.append(Change("roberta", whole, ("added_tokens", "+"), ("roberta token", flags), ((tok, ("added_tokens_decoder",), REMOVE),)))
-    # Tokens with a row of their own: what cuts words does not know them.
+    # Tokens with a row of their own, which the splitting of words does not know.
     own_row = (("rows", (), 1), (tok, ("added_tokens_decoder",), REMOVE), ("-", ("vocab.txt",), None))
     for content in ("<drug>", "[E9]", "new york", "Café", "a b", "中国人", "İs", "covids"):
         for flags in ({}, {"normalized": True}, {"special": True}, {"single_word": True, "lstrip": True}):
@@ -209,12 +209,12 @@ def changes():
     add("roberta", whole, ("model", "fuse_unk"), True)
     add("roberta", whole, ("model", "end_of_word_suffix"), "</w>")
     add("roberta", whole, ("post_processor",), None, {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True})
-    # --- files of before version 5
+    # --- files from before version 5
     add("bert", spec, "cls_token", "[CLS]", "good", also=((tok, ("added_tokens_decoder",), REMOVE),))
     add("bert", spec, "additional_special_tokens", ["good"], also=((tok, ("added_tokens_decoder",), REMOVE),))
     add("bert", "added_tokens.json", "good", row["good"], 3, also=no_whole + ((tok, ("added_tokens_decoder",), REMOVE),))
     add("bert", "generation_config.json", "num_beams", 4)
-    # --- models that write
+    # --- models that generate
     made = "generation_config.json"
     add("gpt2 bart", config, "activation_function", "gelu", "relu", "silu", "gelu_new", "gelu_fast", "quick_gelu", "tanh")
     add("gpt2", config, "layer_norm_epsilon", 1e-3, REMOVE)
@@ -254,7 +254,7 @@ def changes():
     add("bart", config, "pad_token_id", 0)
     add("bart", config, "extra_pos_embeddings", 0)
     add("bart", made, "suppress_tokens", [5])
-    # --- classes of texts and words
+    # --- classes of sentences and words
     add("bert_class", config, "problem_type", "regression", "multi_label_classification", "single_label_classification", "unheard_of")
     add("bert_multi", config, "problem_type", None, "single_label_classification")
     add("bert_class", config, "id2label", {"0": "x", "1": "y", "2": "z"}, {"0": "x", "1": "y"}, {"0": "x"}, {"0": "x", "1": "x", "2": "y"}, REMOVE)
@@ -363,8 +363,8 @@ def changes():
 
 
 def walked(transformers):
-    """Each member of docs/reference/pretrained_fields.md with another value that is said to change no number or to count in training only, and
-    each setting of generation that a notice should name."""
+    """Returns each member of docs/reference/pretrained_fields.md with another value that must change no number or that counts in training
+    only, and each setting of generation that a notice must name."""
     page = pathlib.Path(__file__).resolve().parents[3] / "docs" / "reference" / "pretrained_fields.md"
     file, out = "", []
     for line in page.read_text(encoding="utf-8").splitlines():

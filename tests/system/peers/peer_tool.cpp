@@ -160,7 +160,7 @@ void print_scores() {
   }
 }
 
-/// BLEU and chrF of each corpus, ROUGE of each of its texts.
+/// BLEU and chrF of each corpus, ROUGE of each of its examples.
 void print_text_scores() {
   for (std::string line; std::getline(std::cin, line);) {
     const nlohmann::json corpus = nlohmann::json::parse(line);

@@ -1,4 +1,4 @@
-// Shows what a run's model computes of texts, so that a script can hold another program against it:
+// Prints what a run's model computes for each input, so that a script can compare another program with it:
 //   scores_tool RUN_FOLDER PLUGIN_FOLDER TENSOR...    text lines -> one JSON object per line: the numbers of
 //   its tokens, columns that a head may read, and each TENSOR of the pass ("head.logits") with its shape
 #include <cstddef>

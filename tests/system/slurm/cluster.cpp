@@ -95,7 +95,7 @@ void Cluster::expect_like_local(const std::string& file) const {
   EXPECT_EQ(sandbox_.one("SELECT count(*) FROM (SELECT 1 FROM current_point GROUP BY run, metric, step "
                          "HAVING count(*) > 1)"),
             "0")
-      << "a point stands twice";
+      << "duplicate points";
   EXPECT_EQ(
       sandbox_.one(
           "SELECT count(*) FROM run WHERE (SELECT count(DISTINCT step) FROM current_point JOIN metric ON "

@@ -11,20 +11,21 @@
 
 namespace encore::system_test {
 
-/// Why this test starts no daemons; empty where it may. `full`: it belongs to the long ones.
+/// Returns why this test starts no daemons, or an empty string if it may. `full`: it belongs to the long
+/// tests.
 std::string why_no_daemons(bool full);
 /// First line of a test: NEEDS_SLURM(false)
 #define NEEDS_SLURM(full) \
   if (const std::string why = why_no_daemons(full); !why.empty()) GTEST_SKIP() << why
 
-/// Six runs in a sweep s, or as many seeds as are named.
+/// Writes a sweep s of six runs, or of this number of seeds.
 void write_sweep(const Sandbox& sandbox, int runs);
 
 /// "6 completed", or "1 lost, 5 completed"
 inline constexpr const char* states_query =
     "SELECT group_concat(n || ' ' || state, ', ') FROM (SELECT count(*) AS n, state FROM run GROUP BY state "
     "ORDER BY state)";
-/// The last digest of each run by its name.
+/// Returns the last digest of each run by its name.
 inline constexpr const char* digests_query =
     "SELECT group_concat(text) FROM (SELECT run.name || ' ' || digest.scope || ' ' || value AS text FROM "
     "digest "
@@ -34,29 +35,30 @@ inline constexpr const char* digests_query =
 
 class Cluster {
  public:
-  /// `lines` take the place of those of daemons.sh in slurm.conf; `site` is the table [slurm]. Its runs are
-  /// trained by the scripted worker, or by the one of this build.
+  /// `lines` replace those of daemons.sh in slurm.conf; `site` is the table [slurm]. Its runs are trained by
+  /// the scripted worker, or by the one of this build.
   explicit Cluster(const std::vector<std::string>& lines = {}, const std::string& site = "",
                    bool real_worker = false);
   ~Cluster();
 
   Sandbox& sandbox() { return sandbox_; }
-  /// exp run FILE --launcher slurm --site site.toml, and more words.
+  /// Runs exp run FILE --launcher slurm --site site.toml, and more words.
   ProgramOutput run(const std::string& file, const std::vector<std::string>& more = {}) const;
-  /// The same in the background.
+  /// Starts the same in the background.
   pid_t start(const std::string& file, const std::vector<std::string>& more = {}) const;
   static std::vector<std::string> words(const std::string& file, const std::vector<std::string>& more);
   void site(const std::string& table) const;
-  /// What a command of Slurm prints.
+  /// Returns what a command of Slurm prints.
   std::string slurm(const std::string& line) const;
-  /// Waits until a look of `exp status` leaves the runs in these states.
+  /// Waits until `exp status` leaves the runs in these states.
   bool comes_to(const std::string& states) const;
-  /// Each point of every run once, and the same last digests as by a local run of the same file.
+  /// Expects each point of every run once, and the last digests of a local run of the same file.
   void expect_like_local(const std::string& file) const;
-  /// So many submissions have worked on the runs, also those whose folders are gone.
+  /// Returns the number of submissions that worked on the runs, including those whose folders are gone.
   int submissions() const;
   std::filesystem::path daemons() const { return sandbox_.folder() / "slurm"; }
-  /// Anew. A folder of the sandbox that is `hidden` is empty for it and its jobs.
+  /// Starts the daemon of a node again. A folder of the sandbox that is `hidden` is empty for it and its
+  /// jobs.
   void start_node(const std::string& node, const std::string& hidden = "") const;
 
  private:

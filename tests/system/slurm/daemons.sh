@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # Slurm on this machine alone, for tests: munged, slurmctld and two slurmd (nodes n1 and n2) on ports of their own, all their files in one
 # folder. As root. Nothing is started by a build or a plain test run: slurm_test starts it where ENCORE_TEST_SLURM=1 is set.
-#   daemons.sh start FOLDER [LINE_OF_SLURM_CONF]...   starts them; a line takes the place of an earlier one with the same name
-#   daemons.sh node FOLDER n1 [HIDDEN]                starts a slurmd anew; the folder HIDDEN is empty for it and its jobs, as if it were not shared
-#   daemons.sh stop FOLDER                            ends them, and whatever their jobs have left running
+#   daemons.sh start FOLDER [LINE_OF_SLURM_CONF]...   starts them; a line replaces an earlier one with the same name
+#   daemons.sh node FOLDER n1 [HIDDEN]                starts a slurmd again; the folder HIDDEN is empty for it and its jobs, as if it were not shared
+#   daemons.sh stop FOLDER                            ends them, and all processes that their jobs have left
 # The commands of Slurm find them by SLURM_CONF=FOLDER/slurm.conf. The ids of the processes lie in FOLDER/*.pid.
 set -euo pipefail
 export PATH=$PATH:/usr/sbin:/sbin
 command=${1:?start, node or stop} folder=${2:?a folder} ; shift 2
 
-wait_for() { # so many tenths of a second, then a command
+wait_for() { # at most N tenths of a second for a command
   local left=$1; shift
   until "$@" >/dev/null 2>&1; do
     left=$((left - 1)); [ "$left" -gt 0 ] || return 1
@@ -57,7 +57,7 @@ start)
   mkdir -p "$folder" "$folder/state" "$folder/spool.n1" "$folder/spool.n2"
   folder=$(cd "$folder" && pwd)
   chmod 755 "$folder"
-  # Three ports in a row that nobody listens on.
+  # Three ports in a row on which no process listens.
   port=$((20000 + RANDOM % 20000))
   while for k in 0 1 2; do (exec 3<>/dev/tcp/127.0.0.1/$((port + k))) 2>/dev/null && break; done; do port=$((port + 10)); done
   head -c 1024 /dev/urandom >"$folder/munge.key"; chmod 400 "$folder/munge.key"

@@ -1,5 +1,5 @@
-// What ends a job of Slurm early: requests to stop, scancel, requeueing, the time limit, a node that dies.
-// The run goes on or says why it does not, and its numbers are those of an unbroken one.
+// Events that end a job of Slurm early: requests to stop, scancel, requeueing, the time limit, a node that
+// dies. The run resumes or reports why it does not, and its numbers are those of an unbroken one.
 #include <signal.h>
 
 #include "system/control/hold.hpp"
@@ -13,7 +13,7 @@ constexpr const char* attempts_query =
     "SELECT group_concat(text, ', ') FROM (SELECT ordinal || ' ' || state AS text FROM attempt ORDER BY "
     "ordinal)";
 
-TEST(SlurmInterruption, StopCancelsWhatIsQueued) {
+TEST(SlurmInterruption, StopCancelsQueuedJobs) {
   NEEDS_SLURM(false);
   Cluster cluster;
   write_sweep(cluster.sandbox(), 3);
@@ -32,7 +32,7 @@ TEST(SlurmInterruption, StopCancelsWhatIsQueued) {
   cluster.expect_like_local("sweep.toml");
 }
 
-TEST(SlurmInterruption, StopReachesAWorkerAndWhatIsLeftOfItsJob) {
+TEST(SlurmInterruption, StopReachesAWorkerAndTheRestOfItsJob) {
   NEEDS_SLURM(false);
   Cluster cluster({}, "runs_per_job = 3\n");
   write_sweep(cluster.sandbox(), 3);
@@ -49,7 +49,7 @@ TEST(SlurmInterruption, StopReachesAWorkerAndWhatIsLeftOfItsJob) {
   }));
 }
 
-TEST(SlurmInterruption, RequeueBeginsAnotherAttemptOnWhatIsNotFinished) {
+TEST(SlurmInterruption, RequeueStartsAnotherAttemptOfUnfinishedRuns) {
   NEEDS_SLURM(false);
   Cluster cluster({}, "runs_per_job = 2\n");
   write_sweep(cluster.sandbox(), 2);
@@ -114,7 +114,7 @@ TEST(SlurmInterruption, CtrlCStopsWhatWorksAndCancelsWhatWaits) {
   cluster.expect_like_local("sweep.toml");
 }
 
-TEST(SlurmInterruption, BeforeTheTimeLimitACheckpointIsWrittenAndTheJobGoesOn) {
+TEST(SlurmInterruption, BeforeTheTimeLimitACheckpointIsWrittenAndTheJobResumes) {
   NEEDS_SLURM(true);
   Cluster cluster({}, "time = \"2\"\ncheckpoint_seconds = 110\n");
   Hold hold(cluster.sandbox(), 8);
@@ -124,7 +124,7 @@ TEST(SlurmInterruption, BeforeTheTimeLimitACheckpointIsWrittenAndTheJobGoesOn) {
     cluster.sandbox().exp({"status"});
     return cluster.sandbox().one("SELECT count(*) FROM checkpoint WHERE step = 7") == "1";
   })) << cluster.sandbox().one(attempts_query);
-  EXPECT_EQ(cluster.sandbox().one(states_query), "1 running") << "its job waits to go on";
+  EXPECT_EQ(cluster.sandbox().one(states_query), "1 running") << "its job waits to resume";
   hold.release();
   EXPECT_TRUE(cluster.comes_to("1 completed"));
   EXPECT_EQ(cluster.sandbox().one(attempts_query), "1 interrupted, 2 completed");
@@ -134,7 +134,7 @@ TEST(SlurmInterruption, BeforeTheTimeLimitACheckpointIsWrittenAndTheJobGoesOn) {
   cluster.expect_like_local("tiny.toml");
 }
 
-TEST(SlurmInterruption, AWorkerThatHearsNothingRunsIntoTheTimeLimit) {
+TEST(SlurmInterruption, AWorkerThatIgnoresRequestsReachesTheTimeLimit) {
   NEEDS_SLURM(true);
   Cluster cluster({"KillWait=2"}, "time = \"1\"\ncheckpoint_seconds = 1\nrequeue = false\n");
   cluster.sandbox().set("FAKE_STUBBORN", "1");
@@ -145,12 +145,12 @@ TEST(SlurmInterruption, AWorkerThatHearsNothingRunsIntoTheTimeLimit) {
       << cluster.sandbox().one("SELECT reason FROM run");
 }
 
-/// The scripted worker looks at no lease: only the keeper ends the one that was left.
+/// The scripted worker does not check its lease: only the keeper ends the abandoned one.
 void expect_another_holds(const Hold& hold, pid_t left) {
   EXPECT_TRUE(eventually([&] { return has_ended(left) && hold.wait_for(1).front() != left; }));
 }
 
-TEST(SlurmInterruption, ANodeThatDiesIsLeftAndItsRunGoesOnElsewhere) {
+TEST(SlurmInterruption, ANodeThatDiesIsLeftAndItsRunResumesElsewhere) {
   NEEDS_SLURM(true);
   Cluster cluster({"SlurmdTimeout=5", "UnkillableStepTimeout=5"});
   Hold hold(cluster.sandbox(), 8);
@@ -158,7 +158,7 @@ TEST(SlurmInterruption, ANodeThatDiesIsLeftAndItsRunGoesOnElsewhere) {
   const pid_t left = hold.wait_for(1).front();
   std::string node = cluster.slurm("squeue -h -o %N");
   node.pop_back();
-  // The daemon alone dies: its job works on, and must not spoil what another one does.
+  // Only the daemon dies: its job continues, and must not damage the work of another one.
   cluster.slurm("kill -9 $(cat '" + (cluster.daemons() / (node + ".pid")).string() + "')");
   ASSERT_TRUE(eventually([&] {
     cluster.sandbox().exp({"status"});

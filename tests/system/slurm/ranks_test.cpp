@@ -10,8 +10,7 @@
 namespace encore::system_test {
 namespace {
 
-/// Open MPI's own launcher takes the nodes from Slurm; it refuses root, and more ranks than cores, unless
-/// told.
+/// Open MPI's own launcher takes the nodes from Slurm; by default it rejects root, and more ranks than cores.
 constexpr const char* by_mpirun =
     "mpi = \"mpirun -n {ranks} --allow-run-as-root --bind-to none --oversubscribe\"\n";
 
@@ -25,7 +24,7 @@ std::string why_no_ranks(bool full) {
 #define NEEDS_RANKS(full) \
   if (const std::string why = why_no_ranks(full); !why.empty()) GTEST_SKIP() << why
 
-/// Of four shards, by a schedule that a Hold can stop.
+/// A run of four shards, with a schedule that a Hold can stop.
 void write_shards(const Sandbox& sandbox) {
   std::string text = "plugin_path = [\"" PAUSING_SCHEDULE "\"]\n" + tiny_experiment() +
                      "gradient_shards = 4\ncheckpoint_every = 3\n";
@@ -76,7 +75,7 @@ TEST(SlurmRanks, OnTwoNodesHaveTheBitsOfOneProcess) {
   expect_bits_of_one_process(cluster);
 }
 
-TEST(SlurmRanks, StopWritesACheckpointAndAnotherNumberOfRanksGoesOn) {
+TEST(SlurmRanks, StopWritesACheckpointAndAnotherNumberOfRanksResumes) {
   NEEDS_RANKS(true);
   HeldRanks held;
   Cluster& cluster = held.cluster;
@@ -109,11 +108,11 @@ TEST(SlurmRanks, ScancelEndsAllOfThemAndIsTheReason) {
   expect_bits_of_one_process(cluster);
 }
 
-TEST(SlurmRanks, WriteACheckpointBeforeTheTimeLimitAndGoOnInTheSameJob) {
+TEST(SlurmRanks, WriteACheckpointBeforeTheTimeLimitAndResumeInTheSameJob) {
   NEEDS_RANKS(true);
   HeldRanks held("time = \"2\"\ncheckpoint_seconds = 110\n");
   Cluster& cluster = held.cluster;
-  // Slurm looks for limits every thirty seconds.
+  // Slurm checks limits every thirty seconds.
   ASSERT_TRUE(eventually([&] { return cluster.slurm("squeue -h -o %M") > "1:05\n"; }));
   held.hold->release();
   EXPECT_TRUE(cluster.comes_to("1 completed")) << cluster.sandbox().one("SELECT reason FROM run");

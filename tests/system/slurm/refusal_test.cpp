@@ -1,10 +1,10 @@
-// What is refused of --launcher slurm, before anything is started, and what Slurm itself refuses.
+// Uses of --launcher slurm that are rejected before anything is started, and those that Slurm itself rejects.
 #include "system/slurm/cluster.hpp"
 
 namespace encore::system_test {
 namespace {
 
-/// Commands of that name stand for Slurm's: these need no daemons.
+/// Commands of these names replace Slurm's: these tests need no daemons.
 void write_commands(Sandbox& sandbox, const std::string& sbatch) {
   sandbox.write("bin/scontrol", "#!/bin/sh\necho 'MaxArraySize            = 1001'\n");
   sandbox.write("bin/squeue", "#!/bin/sh\nexit 0\n");
@@ -15,7 +15,7 @@ void write_commands(Sandbox& sandbox, const std::string& sbatch) {
   sandbox.set("XDG_CONFIG_HOME", (sandbox.folder() / "config").string());
 }
 
-TEST(SlurmRefusal, WhatCannotBeMeantIsRefusedBeforeAnythingIsStarted) {
+TEST(SlurmRefusal, RejectsInvalidRequestsBeforeAnythingStarts) {
   Sandbox sandbox;
   write_commands(sandbox, "exit 1");
   sandbox.write("site.toml", "[slurm]\npartitoin = \"a\"\n");
@@ -91,7 +91,7 @@ TEST(SlurmRefusal, AMachineWithoutSlurmSaysSo) {
   EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "encore.db"));
 }
 
-TEST(SlurmRefusal, WhatSlurmRefusesIsTheReasonOfTheRuns) {
+TEST(SlurmRefusal, AMessageOfSlurmIsTheReasonOfTheRuns) {
   Sandbox sandbox;
   write_commands(sandbox, "echo 'sbatch: error: invalid partition specified: nowhere' >&2; exit 1");
   const ProgramOutput output = sandbox.exp({"run", "tiny.toml", "--launcher", "slurm"});
@@ -102,7 +102,7 @@ TEST(SlurmRefusal, WhatSlurmRefusesIsTheReasonOfTheRuns) {
   EXPECT_EQ(sandbox.one(states_query), "1 interrupted");
 }
 
-TEST(SlurmRefusal, WhatIsInTheSiteFileChangesNoIdentity) {
+TEST(SlurmRefusal, TheSiteFileChangesNoIdentity) {
   Sandbox sandbox;
   write_commands(sandbox, "echo 7");
   sandbox.write("config/encore/site.toml", "[slurm]\npartition = \"gpu\"\nruns_per_job = 3\n");
@@ -115,7 +115,7 @@ TEST(SlurmRefusal, WhatIsInTheSiteFileChangesNoIdentity) {
 TEST(SlurmRefusal, AFolderThatTheNodesDoNotShareIsNamed) {
   NEEDS_SLURM(false);
   if (!Sandbox().shell("unshare --mount mount -t tmpfs none /mnt").end.success())
-    GTEST_SKIP() << "nothing can be mounted here, as in a container without that right";
+    GTEST_SKIP() << "this machine does not allow to mount a folder, as in some containers";
   Cluster cluster;
   std::filesystem::create_directory(cluster.sandbox().folder() / "encore.db.runs");
   for (const char* node : {"n1", "n2"}) cluster.start_node(node, "encore.db.runs");

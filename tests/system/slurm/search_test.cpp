@@ -1,5 +1,5 @@
-// A search whose trials are jobs of Slurm: the decisions of a local one, also where exp is killed while jobs
-// wait or work, and what is refused.
+// A search whose trials are jobs of Slurm: it makes the decisions of a local one, even if exp is killed while
+// jobs wait or work. Also what is rejected.
 #include <signal.h>
 
 #include <chrono>
@@ -22,7 +22,7 @@ void write_search(Sandbox& sandbox, const std::string& options) {
                                    "\"model.dropout\" = { uniform = [0.0, 0.5] }\n");
 }
 
-/// Everything that a search writes down, but for its clocks.
+/// Everything that a search stores, except for its clocks.
 std::string record_of(const Sandbox& sandbox) {
   std::string all;
   for (const char* query :
@@ -51,11 +51,11 @@ void expect_whole(Cluster& cluster) {
   EXPECT_EQ(cluster.sandbox().one("SELECT count(*) FROM (SELECT 1 FROM current_point GROUP BY run, metric, "
                                   "step HAVING count(*) > 1)"),
             "0")
-      << "a point stands twice";
+      << "duplicate points";
   EXPECT_EQ(cluster.slurm("squeue -h"), "") << "no job is left";
 }
 
-TEST(SlurmSearch, GoesOnWithTheJobsOfAnExpThatWasKilledAndDecidesAsALocalOne) {
+TEST(SlurmSearch, ContinuesTheJobsOfAKilledExpAndDecidesAsALocalOne) {
   NEEDS_SLURM(false);
   Cluster cluster;
   const std::string options = "trials = 3\nstartup = 2\npruning = \"asha\"\neta = 2\n";
@@ -73,7 +73,7 @@ TEST(SlurmSearch, GoesOnWithTheJobsOfAnExpThatWasKilledAndDecidesAsALocalOne) {
   EXPECT_TRUE(contains(cluster.run("search.toml").output, "nothing to do: search tune is over"));
 }
 
-TEST(SlurmSearch, StopEndsItWithACheckpointAndTheSameCommandGoesOn) {
+TEST(SlurmSearch, StopEndsItWithACheckpointAndTheSameCommandResumes) {
   NEEDS_SLURM(true);
   Cluster cluster;
   const std::string options = "trials = 3\nstartup = 2\n";
@@ -93,7 +93,7 @@ TEST(SlurmSearch, StopEndsItWithACheckpointAndTheSameCommandGoesOn) {
   expect_whole(cluster);
 }
 
-TEST(SlurmSearch, OfFourTrialsAtOnceReplaysWhateverIsKilled) {
+TEST(SlurmSearch, WithFourTrialsAtOnceReplaysAfterAnyKill) {
   NEEDS_SLURM(true);
   Cluster cluster;
   write_search(cluster.sandbox(), "trials = 10\nstartup = 4\npruning = \"asha\"\neta = 2\n");

@@ -1,5 +1,5 @@
 // Two sites on one database: two clusters, each with commands of Slurm's names that do the work themselves.
-// Needs no daemons.
+// The tests need no daemons.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -11,7 +11,8 @@
 namespace encore::system_test {
 namespace {
 
-/// An array's elements work at once, each in a process of its own; while the file `hold` is there they wait.
+/// The elements of an array work at once, each in a process of its own; while the file `hold` exists, they
+/// wait.
 constexpr const char* sbatch = R"sh(#!/bin/bash
 here=$(cd "$(dirname "$0")" && pwd) name= last=0 out=
 for word; do case $word in
@@ -90,7 +91,7 @@ TEST_F(TwoSites, TwoThatSubmitOneSweepAtOnceShareIt) {
     ASSERT_TRUE(end);
     EXPECT_EQ(end->exit_code, 0) << sandbox_.read("north.txt") << sandbox_.read("south.txt");
   }
-  // Who follows its own runs may have left before the other one's had ended.
+  // An exp run that follows its own runs may have ended before those of the other one.
   EXPECT_TRUE(eventually([&] {
     sandbox_.exp({"status"});
     return sandbox_.one(states_query) == "6 completed";
@@ -122,7 +123,7 @@ TEST_F(TwoSites, TheOtherClustersJobsAreNeitherTakenForLostNorCancelled) {
   expect_like_local();
 }
 
-TEST_F(TwoSites, WhatTheAccountingOfOneSaysOfItsJobsIsShownAndReported) {
+TEST_F(TwoSites, ShowsAndReportsTheAccountingOfItsJobs) {
   sandbox_.write(
       "north/sacct",
       "#!/bin/sh\ncat $(dirname \"$0\")/job.*/[0-9] | while IFS='|' read -r id element name rest; do\n"

@@ -1,4 +1,4 @@
-// Another process holds the database's write lock: training goes on, records wait in the spool, nothing is
+// Another process holds the database's write lock: training continues, records wait in the spool, nothing is
 // lost.
 //
 //   build/openmp/bin/tests/survival_test --gtest_also_run_disabled_tests --gtest_filter='*SixtySeconds*'
@@ -46,7 +46,7 @@ TEST(Busy, ATrainingRunsToItsEndWhileTheDatabaseIsLockedAndTheNextRunWaits) {
   {
     const WriteLock lock(sandbox);
     hold.release();
-    // The worker's last word must come while nobody can write.
+    // The worker's last event must come while no process can write.
     ASSERT_TRUE(eventually([&] { return read_spool(sandbox).finished; }));
     EXPECT_EQ(read_spool(sandbox).steps, 20);
     EXPECT_EQ(sandbox.one("SELECT group_concat(state) FROM (SELECT state FROM run ORDER BY number)"),
@@ -63,7 +63,7 @@ TEST(Busy, ATrainingRunsToItsEndWhileTheDatabaseIsLockedAndTheNextRunWaits) {
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM attempt"), "2");
 }
 
-/// A training without end by the real worker, locked out for so many steps and at least so long.
+/// An endless training by the real worker, locked out for at least N steps and at least a given time.
 void expect_steps_while_locked(std::int64_t steps, std::chrono::seconds time) {
   if (!real_worker_runs()) GTEST_SKIP() << "the worker of this build does not run here";
   const Sandbox sandbox(true);
@@ -88,7 +88,7 @@ void expect_steps_while_locked(std::int64_t steps, std::chrono::seconds time) {
   const std::string said = sandbox.read("output.txt");
   EXPECT_EQ(end->exit_code, 75) << said;
   if (time > std::chrono::seconds(10)) {
-    EXPECT_TRUE(contains(said, "is locked by")) << "after a while it is said who waits for whom: " << said;
+    EXPECT_TRUE(contains(said, "is locked by")) << "after a while the message names both processes: " << said;
   }
   const Spool all = read_spool(sandbox);
   EXPECT_EQ(
@@ -99,10 +99,10 @@ void expect_steps_while_locked(std::int64_t steps, std::chrono::seconds time) {
   std::printf("%ld steps with the lock held; %ld in all, each recorded once\n", last - first, all.steps);
 }
 
-TEST(Busy, AHundredStepsGoOn) {
+TEST(Busy, AHundredStepsContinue) {
   expect_steps_while_locked(100, std::chrono::seconds(0));
 }
-TEST(Busy, DISABLED_StepsGoOnForSixtySeconds) {
+TEST(Busy, DISABLED_StepsContinueForSixtySeconds) {
   expect_steps_while_locked(100, std::chrono::seconds(60));
 }
 

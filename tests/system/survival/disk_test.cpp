@@ -1,5 +1,5 @@
-// The disk is full at random moments; the database file goes away. No row is damaged, the reason is said, and
-// the same command goes on once the cause is gone.
+// The disk is full at random moments; the database file disappears. No row is damaged, the reason is
+// reported, and the same command resumes once the cause is gone.
 //
 //   build/openmp/bin/tests/survival_test --gtest_also_run_disabled_tests --gtest_filter='*FullFortyTimes*'
 //   (as root)
@@ -35,7 +35,7 @@ const std::vector<std::string>& unbroken() {
   return lines;
 }
 
-/// Fills the disk at random moments until it has hit so often.
+/// Fills the disk at random moments until this number of them had an effect.
 void expect_equal_after_full_disks(int wanted, unsigned seed) {
   std::mt19937 random(seed);
   int hits = 0, sweeps = 0, ended = 0;
@@ -85,7 +85,7 @@ TEST(FullDisk, DISABLED_FullFortyTimesLeavesNoTrace) {
   expect_equal_after_full_disks(40, 2);
 }
 
-TEST(LastByte, ARunWhoseLastWordMayNotBeOnDiskIsNotCompleted) {
+TEST(LastByte, ARunWhoseLastEventMayNotBeOnDiskIsNotCompleted) {
   if (!real_worker_runs()) GTEST_SKIP() << "the worker of this build does not run here";
   Sandbox calm(true), sandbox(true);
   ASSERT_EQ(calm.exp({"run", "tiny.toml"}).end.exit_code, 0);
@@ -101,7 +101,7 @@ TEST(LastByte, ARunWhoseLastWordMayNotBeOnDiskIsNotCompleted) {
   expect_same(sandbox, told(calm));
 }
 
-/// Database, write-ahead log and its index, somewhere else.
+/// Moves database, write-ahead log and its index to another folder.
 void move_database(const std::filesystem::path& from, const std::filesystem::path& to) {
   for (const char* suffix : {"", "-wal", "-shm"})
     if (std::filesystem::exists(from.string() + suffix))
@@ -125,7 +125,8 @@ TEST(LostDatabase, ARunIsNotCalledCompletedInAFileThatIsGone) {
       << said;
   EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "encore.db"));
 
-  // Put back, it gets what waited in the run's folder: the training was never stopped, and is not done again.
+  // The restored database gets the records that waited in the run's folder: training never stopped and is not
+  // repeated.
   move_database(sandbox.folder() / "elsewhere.db", sandbox.folder() / "encore.db");
   const ProgramOutput again = sandbox.exp({"run", "tiny.toml"});
   EXPECT_EQ(again.end.exit_code, 0) << again.output << again.errors;
@@ -135,7 +136,7 @@ TEST(LostDatabase, ARunIsNotCalledCompletedInAFileThatIsGone) {
       "20 20");
 }
 
-TEST(LostDatabase, WithoutItTheSameCommandBeginsAnewAndTheOldFolderIsGarbageOneDay) {
+TEST(LostDatabase, WithoutItTheSameCommandStartsOverAndTheOldFolderBecomesGarbage) {
   Sandbox sandbox;
   write_sweep(sandbox);
   Hold hold(sandbox, 8);

@@ -1,6 +1,6 @@
-// kill -9 of workers and of the control program at random moments of a sweep of 12 runs, two at once: the
-// same command is given again each time, without waiting for anything, until all is complete; then it must
-// have told what an unbroken sweep tells, bit by bit.
+// kill -9 of workers and of the control program at random moments of a sweep of 12 runs, two at once. The
+// same command is given again each time, without waiting for anything, until all runs are complete; then the
+// records must equal those of an unbroken sweep, bit by bit.
 //
 //   build/openmp/bin/tests/survival_test --gtest_also_run_disabled_tests --gtest_filter='*TwoHundred*'
 #include <gtest/gtest.h>
@@ -68,7 +68,7 @@ void kill_something(const Sandbox& sandbox, pid_t exp, std::mt19937& random, Kil
     for (const pid_t worker : workers) ::kill(worker, SIGKILL);
 }
 
-/// Sweeps until so many kills have hit; each sweep to its end.
+/// Runs whole sweeps until this number of kills had an effect.
 void expect_equal_after(int wanted, unsigned seed, const std::string& train = twenty_epochs) {
   if (!real_worker_runs()) GTEST_SKIP() << "the worker of this build does not run here";
   const Sandbox calm(true);
@@ -89,7 +89,7 @@ void expect_equal_after(int wanted, unsigned seed, const std::string& train = tw
     write_sweep(sandbox, train);
     ++sweeps;
     int at_first = kills.total();
-    // Several to an average run, and a call that is left alone after so many, so that it comes to an end.
+    // Several kills for an average run. After this number a call is left alone, so that it ends.
     while (kills.total() < wanted && kills.total() - at_first < 40) {
       const pid_t exp = sandbox.start(command);
       ++calls;

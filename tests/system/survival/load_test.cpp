@@ -1,5 +1,5 @@
-// Eight users of one database at once, each with sweeps, listings, tags and notes of its own: nobody is ever
-// told that it is locked, and nothing is lost.
+// Eight users of one database at once, each with sweeps, listings, tags and notes of its own: no user ever
+// sees that it is locked, and nothing is lost.
 //
 //   build/openmp/bin/tests/survival_test --gtest_also_run_disabled_tests --gtest_filter='*TwoMinutes*'
 #include <gtest/gtest.h>

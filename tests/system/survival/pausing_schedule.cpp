@@ -1,4 +1,4 @@
-// Schedule "pausing": the full learning rate always; the real worker waits in it where a test holds it
+// Schedule "pausing": always the full learning rate; the real worker waits in it if a test holds it
 // (support/pause.hpp).
 #include <encore/plugin.hpp>
 

@@ -1,8 +1,8 @@
-// A worker, or the control program with its worker, is suspended (SIGSTOP) past the end of its lease, as a
-// debugger, a full container or a sleeping laptop does it; another `exp run` takes the run over and completes
-// it; the sleepers wake up while it trains, or afterwards. They must find themselves dispossessed: none of
-// their checkpoints becomes visible, none of their points counts, and the database tells what an unbroken run
-// tells. Both trainings are held in a step of their middle until the other side is where the test wants it.
+// A worker, or the control program with its worker, is suspended (SIGSTOP) past the end of its lease, as by a
+// debugger, a full container or a sleeping laptop. Another `exp run` takes the run over and completes it; the
+// suspended processes continue meanwhile or afterwards. They must notice that they lost the run: none of
+// their checkpoints becomes visible, none of their points counts, and the database equals that of an unbroken
+// run. Both trainings are held in a middle step until the other side has reached the wanted state.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* first_attempt = "(SELECT number FROM attempt WHERE ordinal = 1)";
 
-/// 20 steps with a checkpoint in every third, by a schedule that a Hold can stop.
+/// 20 steps with a checkpoint every three steps, with a schedule that a Hold can stop.
 void write_run(const Sandbox& sandbox) {
   std::string text = "plugin_path = [\"" PAUSING_SCHEDULE "\"]\n" + tiny_experiment();
   text.replace(text.find("epochs = 4"), 10, "epochs = 4\ncheckpoint_every = 3");
@@ -37,7 +37,8 @@ bool can_write(const Sandbox& sandbox) {
   return can;
 }
 
-/// Between two transactions: who is stopped within one keeps everybody waiting, and nobody can take over.
+/// Stops a process between two transactions: one that is stopped within a transaction blocks all others, and
+/// none can take over.
 bool put_control_to_sleep(const Sandbox& sandbox, pid_t exp) {
   for (int attempt = 0; attempt < 1000; ++attempt) {
     ::kill(exp, SIGSTOP);
@@ -104,9 +105,10 @@ void expect_dispossessed(Control control, Wake wake) {
     ASSERT_TRUE(Sandbox::wait(exp));
   } else {
     ASSERT_TRUE(put_control_to_sleep(sandbox, exp));
-    EXPECT_EQ(sandbox.exp({"run", "tiny.toml", "-q"}).end.exit_code, 0) << "whose lease lives is left alone";
+    EXPECT_EQ(sandbox.exp({"run", "tiny.toml", "-q"}).end.exit_code, 0)
+        << "a run with a valid lease is left alone";
     ASSERT_EQ(sandbox.one("SELECT count(*) FROM attempt"), "1");
-    // As if a minute had gone by.
+    // The state after a minute.
     sandbox.change("UPDATE attempt SET expires = 0, expires_uptime = 0");
   }
 
@@ -137,7 +139,7 @@ void expect_dispossessed(Control control, Wake wake) {
   if (wake == Wake::after) wake_all();
 
   const std::string folder = "encore.db.runs/" + sandbox.one("SELECT id FROM run");
-  // Whoever slept within the rename finds that its successor has cleared the unfinished file away.
+  // A process suspended within the rename finds that its successor has removed the unfinished file.
   const std::string log = sandbox.read(folder + "/attempt-0001.log");
   EXPECT_TRUE(contains(sandbox.read(folder + "/attempt-0001.spool"), "another attempt has taken over") ||
               (contains(log, "cannot write") && contains(log, ".safetensors: No such file or directory")))

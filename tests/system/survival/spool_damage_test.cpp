@@ -1,6 +1,6 @@
-// A spool that was cut or changed, as a power cut or a bad disk leaves it: what is whole before the damage is
-// merged, and the same command ends with the digests of an unbroken run. (merge_test in
-// tests/unit/store looks at every row after every cut and flip; here exp as a whole goes on from it.)
+// A spool that was cut or changed, as by a power cut or a bad disk: the records before the damage are merged,
+// and the same command ends with the digests of an unbroken run. (merge_test in tests/unit/store checks every
+// row after every cut and flip; here exp as a whole resumes from the spool.)
 //
 //   build/openmp/bin/tests/survival_test --gtest_also_run_disabled_tests
 //   --gtest_filter='*EveryByteOf*'
@@ -37,7 +37,7 @@ class CrashedRun {
     sandbox_.set("FAKE_CRASH_AT", "12");
     EXPECT_EQ(sandbox_.exp({"run", "tiny.toml"}).end.exit_code, 75);
     name_ = "encore.db.runs/" + sandbox_.one("SELECT id FROM run") + "/attempt-0001.spool";
-    // As it was before anything was merged, with the process gone.
+    // The state before anything was merged, without the process.
     sandbox_.change(
         "UPDATE attempt SET state = 'running', spool_bytes = 0, spool_records = 0, first_step = NULL, pid = "
         "1, process_start = 1; UPDATE run SET state = 'running'; DELETE FROM point; DELETE FROM digest; "
@@ -47,8 +47,8 @@ class CrashedRun {
 
   std::string spool() const { return sandbox_.read(name_); }
 
-  /// A copy with its spool cut at a byte, or with a bit of it changed; and the same command again, which ends
-  /// with this exit code: 1 says that the record has gaps.
+  /// Copies the run with its spool cut at a byte, or with a changed bit, and gives the same command again,
+  /// which must end with this exit code: 1 reports that the record has gaps.
   void go_on(const Sandbox& copy, std::size_t at, bool cut, int exit_code) const {
     std::filesystem::copy(
         sandbox_.folder(), copy.folder(),
@@ -68,7 +68,7 @@ class CrashedRun {
   std::string name_;
 };
 
-/// At every `stride`-th byte of its last record: nothing is missing in the end.
+/// Damages every `stride`-th byte of its last record: nothing is missing in the end.
 void expect_recovery(std::size_t stride) {
   const Sandbox calm;
   ASSERT_EQ(calm.exp({"run", "tiny.toml"}).end.exit_code, 0);
@@ -86,12 +86,12 @@ void expect_recovery(std::size_t stride) {
       ++cases;
     }
   }
-  std::printf("%d damaged spools: all runs went on and ended like the unbroken one\n", cases);
+  std::printf("%d damaged spools: all runs resumed and ended like the unbroken one\n", cases);
 }
 
-/// The same at a record in the middle: the run goes on from its newest checkpoint, which is sound. What was
-/// the damaged record told, and behind a cut all up to that checkpoint, is lost; everything else is there,
-/// nothing that is there is wrong, and a spool that does not end with a whole record is called damaged.
+/// The same for a record in the middle: the run resumes from its newest checkpoint, which is valid. Lost is
+/// the damaged record, and behind a cut all up to that checkpoint; everything else is present and correct,
+/// and a spool that does not end with a whole record is called damaged.
 void expect_nothing_wrong(const Sandbox& sandbox, const Sandbox& calm, bool whole) {
   const std::vector<std::string> now = told(sandbox), unbroken = told(calm);
   std::vector<std::string> wrong;
@@ -105,7 +105,7 @@ void expect_nothing_wrong(const Sandbox& sandbox, const Sandbox& calm, bool whol
             "0");
 }
 
-/// In each of four records from the whole length of the spool: what the worker told of itself, a point, a
+/// Damages each of four records from the whole length of the spool: the description of the worker, a point, a
 /// digest, a checkpoint.
 void expect_middle(std::size_t stride) {
   const Sandbox calm;
@@ -132,7 +132,7 @@ void expect_middle(std::size_t stride) {
       }
     }
   }
-  std::printf("%d spools damaged in the middle: all runs went on, and nothing in them was wrong\n", cases);
+  std::printf("%d spools damaged in the middle: all runs resumed, and nothing in them was wrong\n", cases);
 }
 
 TEST(SpoolDamage, ASampleOfTheLastRecord) {

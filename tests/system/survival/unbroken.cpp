@@ -49,7 +49,7 @@ void expect_same(const Sandbox& disturbed, const std::vector<std::string>& unbro
                 "SELECT count(*) FROM attempt AS done JOIN attempt AS later USING (run) WHERE done.state = "
                 "'completed' AND later.ordinal > done.ordinal"),
             "0")
-      << "a run went on after it was completed";
+      << "a run continued after it was completed";
   const ProgramOutput check = disturbed.exp({"db", "check"});
   EXPECT_EQ(check.end.exit_code, 0) << check.output << check.errors;
 }

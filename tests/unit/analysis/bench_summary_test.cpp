@@ -1,4 +1,4 @@
-// What a summary makes of samples: rates, shares, limits, prices, gains, noise.
+// The numbers that a summary computes from samples: rates, shares, limits, prices, gains, noise.
 #include "analysis/bench_summary.hpp"
 
 #include <gtest/gtest.h>
@@ -75,10 +75,10 @@ TEST(BenchSummary, RatesSharesAndLimits) {
   // 1e7 bytes need 1 ms, and took 2.
   EXPECT_NEAR(*kernel(step, "encore::layer_norm").limit, 0.5, 1e-12);
   EXPECT_NEAR(kernel(step, "encore::layer_norm").share, 0.1, 1e-12);
-  EXPECT_FALSE(kernel(step, "theirs::kernel").flops.has_value()) << "unknown work is said to be unknown";
+  EXPECT_FALSE(kernel(step, "theirs::kernel").flops.has_value()) << "unknown work stays unknown";
   EXPECT_TRUE(kernel(step, "encore::gemm_pack").within_product);
   EXPECT_NEAR(step.outside_kernels, 1.0 - (0.01 + 0.002 + 0.004) / 0.02, 1e-12)
-      << "what lies within a product is not counted twice";
+      << "work within a product is not counted twice";
 }
 
 TEST(BenchSummary, TheOrderHasAPriceWhereItWasMeasured) {
@@ -87,7 +87,7 @@ TEST(BenchSummary, TheOrderHasAPriceWhereItWasMeasured) {
   ASSERT_EQ(step.prices.size(), 3u) << "a reduction this step does not have has no price";
   EXPECT_NEAR(step.prices[0].price.median, 0.05, 1e-9);
   EXPECT_NEAR(step.prices[1].price.median, 0.01, 1e-9);
-  EXPECT_NEAR(step.prices[2].price.median, -0.02, 1e-9) << "the fixed order may be the faster one";
+  EXPECT_NEAR(step.prices[2].price.median, -0.02, 1e-9) << "the fixed order may be faster";
   EXPECT_NEAR(step.price_of_order->median, 0.04, 1e-9);
   BenchResult without = sample();
   for (const char* quantity : {"free norms", "weights and biases", "free weights and biases"})
@@ -95,7 +95,7 @@ TEST(BenchSummary, TheOrderHasAPriceWhereItWasMeasured) {
   EXPECT_FALSE(summarize(without).steps[0].price_of_order.has_value());
 }
 
-TEST(BenchSummary, NoiseIsSaid) {
+TEST(BenchSummary, ReportsNoise) {
   BenchResult result = sample();
   EXPECT_TRUE(noise_notes(result, summarize(result)).empty());
   result.noise = {{"steal_share", 0.07}, {"others_share", 0.25}};

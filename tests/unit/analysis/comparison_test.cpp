@@ -1,4 +1,4 @@
-// Which runs are compared, what is said of them, and what is refused.
+// Comparisons of runs: which runs are compared, the results, and rejected requests.
 #include "analysis/comparison.hpp"
 
 #include <cmath>
@@ -16,7 +16,7 @@ bool contains(const std::string& text, const std::string& part) {
 
 class ComparisonTest : public ReplicatesTest {
  protected:
-  /// Without a metric it compares what chooses checkpoints, on test.
+  /// Without a metric it compares the metric that chooses checkpoints, on test.
   Comparison compare(CompareOptions options = {}, const std::vector<std::string>& words = {"*"}) {
     const std::vector<RunRow> runs = select_runs(store(), {.words = words}).runs;
     const std::string name = options.metric.name;
@@ -53,7 +53,7 @@ TEST_F(ComparisonTest, AWordSelectsARunASweepAPatternOrTheBeginningOfNames) {
   EXPECT_TRUE(contains(refused, "did you mean \"other-s1\"?")) << refused;
 }
 
-TEST_F(ComparisonTest, AllMeansAllRunsWhateverOneIsCalled) {
+TEST_F(ComparisonTest, AllMeansAllRunsWhateverTheirNames) {
   tell_all("net", {0.1, 0.2});
   Statement(store().database(), "UPDATE run SET name = 'all' WHERE name = 'net-s1'").run();
   EXPECT_EQ(names({"all"}), Names({"all", "net-s2"}));
@@ -88,7 +88,7 @@ TEST_F(ComparisonTest, OtherSeedsAreTestedByWelch) {
   EXPECT_TRUE(contains(pair.reason, "independent seeds, 0 shared")) << pair.reason;
 }
 
-TEST_F(ComparisonTest, TooFewSeedsAreNotRankedAndTheNumberThatWouldDoIsSaid) {
+TEST_F(ComparisonTest, TooFewSeedsAreNotRankedAndTheNeededNumberIsReported) {
   tell_all("a", {0.450, 0.470, 0.440});
   tell_all("b", {0.455, 0.450, 0.465});
   const Comparison comparison = compare();
@@ -159,7 +159,7 @@ TEST_F(ComparisonTest, TwoSeedsAreTestedWithOneDegreeOfFreedom) {
   EXPECT_EQ(pair.seeds->freedom, 1.0);
 }
 
-TEST_F(ComparisonTest, EqualValuesAreNoSpreadToTestAgainst) {
+TEST_F(ComparisonTest, EqualValuesHaveNoSpreadToTestAgainst) {
   tell_all("a", {0.5, 0.5, 0.5});
   tell_all("b", {0.6, 0.6, 0.6});
   const Pair pair = compare().pairs.at(0);
@@ -240,7 +240,7 @@ TEST_F(ComparisonTest, PluginFilesAreComparedAndNotPooled) {
   EXPECT_TRUE(contains(apart.notices.at(0), "plugin p is another file")) << apart.notices.at(0);
   const Comparison pooled = compare({.pool = true});
   ASSERT_EQ(pooled.candidates.size(), 1u);
-  EXPECT_EQ(pooled.candidates[0].values.size(), 3u) << "of two repeats one counts";
+  EXPECT_EQ(pooled.candidates[0].values.size(), 3u) << "one of two repeats counts";
 }
 
 TEST_F(ComparisonTest, ARunThatNeverStartedBelongsToTheFirstEnvironment) {
@@ -270,7 +270,7 @@ TEST_F(ComparisonTest, RunsWithTheNamesOfEarlierVersionsAreOneCandidate) {
   EXPECT_EQ(compare().candidates.at(0).name, "a");
 }
 
-TEST_F(ComparisonTest, ARepeatIsNotAnotherSeed) {
+TEST_F(ComparisonTest, ARepeatDoesNotCountAsAnotherSeed) {
   tell_all("a", {0.1, 0.2});
   tell({.name = "a", .seed = 2, .measures = {{"test/f1", 0.3}}, .fresh = true});
   const Comparison comparison = compare();
@@ -302,7 +302,7 @@ TEST_F(ComparisonTest, HolmCountsEveryPair) {
   for (const Pair& pair : comparison.pairs) p_values.push_back(pair.seeds->p);
   const std::vector<double> corrected = holm(p_values);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(comparison.pairs[i].corrected, corrected[i]);
-  EXPECT_TRUE(comparison.ranking.empty()) << "a and c are not told apart, so nothing is ranked";
+  EXPECT_TRUE(comparison.ranking.empty()) << "no test separates a and c, so nothing is ranked";
 }
 
 TEST_F(ComparisonTest, ExamplesAreTestedWherePredictionsAreStored) {
@@ -323,7 +323,7 @@ TEST_F(ComparisonTest, ExamplesAreTestedWherePredictionsAreStored) {
   ASSERT_TRUE(pair.examples) << pair.no_examples;
   EXPECT_EQ(pair.examples->examples, 40u);
   EXPECT_LT(pair.examples->p, 0.002);
-  EXPECT_EQ(pair.verdict, Verdict::refused) << "examples do not stand for seeds";
+  EXPECT_EQ(pair.verdict, Verdict::refused) << "examples do not replace seeds";
   EXPECT_TRUE(contains(compare({.metric = {.name = "train/loss"}}).pairs.at(0).no_examples,
                        "train/loss does not follow from the statistics of single examples"));
 
@@ -353,7 +353,8 @@ TEST_F(ComparisonTest, ExamplesAreTestedByAnyMeasureThatFollowsFromThem) {
           .select = "min dev/perplexity",
           .defined = measures});
   const Comparison comparison = compare();
-  EXPECT_EQ(comparison.options.metric.name, "test/perplexity") << "what chooses checkpoints, on test";
+  EXPECT_EQ(comparison.options.metric.name, "test/perplexity")
+      << "the metric that chooses checkpoints, on test";
   ASSERT_TRUE(comparison.pairs.at(0).examples) << comparison.pairs.at(0).no_examples;
   EXPECT_LT(comparison.pairs.at(0).examples->p, 0.002);
   EXPECT_NEAR(comparison.pairs.at(0).examples->difference, std::exp(0.5) - std::exp(0.8), 1e-12);

@@ -29,7 +29,7 @@ TEST_F(DifferenceTest, OnlyWhatDiffersWithItsOrigin) {
   EXPECT_TRUE(differences(all_facts(store(), a).fields, all_facts(store(), a).fields).empty());
 }
 
-TEST_F(DifferenceTest, ARunThatHasNotBegunHasToldNothing) {
+TEST_F(DifferenceTest, ARunThatHasNotBegunHasNoFacts) {
   const RunRow run = tell({.state = RunState::pending});
   const RunFacts facts = all_facts(store(), run);
   EXPECT_FALSE(facts.told);
@@ -37,7 +37,7 @@ TEST_F(DifferenceTest, ARunThatHasNotBegunHasToldNothing) {
     EXPECT_TRUE(field.section == "configuration" || field.section == "data");
 }
 
-TEST_F(DifferenceTest, WhereAFileLiesIsNoFact) {
+TEST_F(DifferenceTest, ThePlaceOfAFileDoesNotCount) {
   Specification one = specification_of(), other = specification_of();
   one.config["data"]["root"] = "/here";
   other.config["data"]["root"] = "/there";
@@ -86,7 +86,7 @@ TEST(EnvironmentDifferences, NameTheFieldsAndOnlyPluginsThatBothHave) {
   EXPECT_TRUE(environment_differences(one, nullptr).empty());
 }
 
-TEST(EnvironmentDifferences, OfARecordWithoutTheFilesThatComputeFromOneWithThem) {
+TEST(EnvironmentDifferences, BetweenRecordsWithAndWithoutLibraryFiles) {
   const nlohmann::json old = {{"kernels", "k"}};
   const nlohmann::json now = {{"kernels", "k"}, {"libm", "m"}, {"worker", "w"}};
   EXPECT_TRUE(environment_differences(old, old).empty()) << "old runs compare as before";

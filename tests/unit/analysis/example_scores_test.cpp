@@ -1,5 +1,4 @@
-// Statistics of stored predictions and the permutation test on examples, for measures that have nothing in
-// common.
+// Statistics of stored predictions and the permutation test on examples, for very different measures.
 #include "analysis/example_scores.hpp"
 
 #include <gtest/gtest.h>
@@ -99,7 +98,7 @@ TEST(ExampleScores, ADamagedFileIsNamedWithItsLine) {
   EXPECT_THROW(read_statistics(folder / "absent.jsonl"), Error);
 }
 
-/// n examples with one label each, of which the first `found` are found.
+/// Makes n examples with one label each, of which the first `found` are found.
 Statistics found_in(std::size_t n, std::size_t found) {
   Statistics statistics;
   for (std::size_t i = 0; i < n; ++i) {
@@ -111,7 +110,7 @@ Statistics found_in(std::size_t n, std::size_t found) {
   return statistics;
 }
 
-/// n examples of four tokens, of which the first `bad` have a loss of 2 instead of 1 each.
+/// Makes n examples of four tokens, of which the first `bad` have a loss of 2 instead of 1 each.
 Statistics losses_of(std::size_t n, std::size_t bad) {
   Statistics statistics;
   for (std::size_t i = 0; i < n; ++i) {
@@ -123,7 +122,7 @@ Statistics losses_of(std::size_t n, std::size_t bad) {
 }
 
 TEST(ExampleScores, PermutationNearTheExactProbability) {
-  // Six examples differ, all for the first: it is as one-sided in 2 of 2^6 deals.
+  // Six examples differ, all in favour of the first: only 2 of 2^6 permutations are as extreme.
   MeasureCells cells(f1);
   const std::vector<ExampleSums> a = {cells.sums_of(found_in(100, 50))},
                                  b = {cells.sums_of(found_in(100, 44))};
@@ -135,7 +134,7 @@ TEST(ExampleScores, PermutationNearTheExactProbability) {
   EXPECT_EQ(permutation_test(a, a, cells).p, 1.0);
 }
 
-TEST(ExampleScores, PermutationOfAMeasureThatIsNoFraction) {
+TEST(ExampleScores, PermutationOfAMeasureThatIsNotAFraction) {
   MeasureCells cells(perplexity);
   const std::vector<ExampleSums> a = {cells.sums_of(losses_of(100, 50))},
                                  b = {cells.sums_of(losses_of(100, 44))};

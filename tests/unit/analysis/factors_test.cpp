@@ -1,4 +1,4 @@
-// Which settings of runs are one variable, and which are not.
+// Settings of runs that vary together and count as one variable, and settings that do not.
 #include "analysis/factors.hpp"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ TEST(Factors, DrawnNumbersAreVariablesOfTheirOwn) {
   EXPECT_EQ(names(factors(runs)), (std::vector<std::string>{"model.dropout", "optimizer.learning_rate"}));
 }
 
-TEST(Factors, WhatAZipOrTheCommandLineVariesIsNotMerged) {
+TEST(Factors, SettingsOfAZipOrTheCommandLineAreNotMerged) {
   for (const char* source : {"sweep", "command line"}) {
     const auto found = factors(
         {{setting("optimizer.clip_norm", 1.0, source), setting("task.label_smoothing", 0.0, source)},

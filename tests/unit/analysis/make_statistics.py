@@ -122,7 +122,7 @@ def expected_best(values, maximize, most):
 
 
 def report(candidates):
-    """What the tables of a report say of runs with seeds 1, 2, 3 ...; fractions in percent."""
+    """The numbers in the tables of a report about runs with seeds 1, 2, 3 ...; fractions in percent."""
     rows, pairs = [], []
     for name, values in candidates.items():
         row = {"name": name, "n": len(values), "mean": 100 * float(np.mean(values))}

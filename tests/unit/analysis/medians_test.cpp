@@ -14,7 +14,8 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-/// Seconds around 1 with the skew of timings: mostly within 2 %, rarely much slower. From a counter.
+/// Returns seconds around 1 with the skew of timings: mostly within 2 %, rarely much slower. The draws come
+/// from a counter.
 Numbers timings(std::size_t count, std::uint64_t seed, double factor = 1.0) {
   Numbers values;
   for (std::size_t i = 0; i < count; ++i) {
@@ -26,13 +27,13 @@ Numbers timings(std::size_t count, std::uint64_t seed, double factor = 1.0) {
 
 const Numbers steady(12, 0.001);
 
-TEST(Medians, OfOddAndEvenNumbersAndOfNone) {
+TEST(Medians, ForOddEvenAndZeroCounts) {
   EXPECT_EQ(median_of(Numbers{3, 1, 2}), 2.0);
   EXPECT_EQ(median_of(Numbers{4, 1, 2, 3}), 2.5);
   EXPECT_TRUE(std::isnan(median_of(Numbers{})));
 }
 
-TEST(Medians, WhatIsNoNumberStandsLast) {
+TEST(Medians, ValuesThatAreNotNumbersComeLast) {
   Numbers values(40, std::nan(""));
   for (std::size_t i = 0; i < 30; ++i) values[(i * 7) % 40] = static_cast<double>(i % 3);
   EXPECT_EQ(median_of(values), 1.5);
@@ -46,7 +47,7 @@ TEST(Medians, TheIntervalStandsBetweenOrderStatistics) {
   EXPECT_EQ(ten.interval.low, 1.0);
   EXPECT_EQ(ten.interval.high, 8.0);
   EXPECT_NEAR(ten.coverage, 1.0 - 22.0 / 1024.0, 1e-12);
-  // Of six the whole range covers 96.9 %, of five only 93.75 %: it is said.
+  // For six values the whole range covers 96.9 %, for five only 93.75 %, and the result reports that.
   EXPECT_NEAR(measured(Numbers{1, 2, 3, 4, 5, 6}).coverage, 0.96875, 1e-12);
   const Measured five = measured(Numbers{1, 2, 3, 4, 5});
   EXPECT_NEAR(five.coverage, 0.9375, 1e-12);
@@ -66,7 +67,7 @@ TEST(Medians, TheIntervalCoversAsOftenAsItSays) {
   EXPECT_NEAR(static_cast<double>(covered) / trials, 0.9785, 0.012);
 }
 
-TEST(Medians, ARatioOfFewValuesIsNotKnown) {
+TEST(Medians, ARatioOfFewValuesIsUnknown) {
   EXPECT_FALSE(ratio_of_medians(Numbers{1}, Numbers{1, 2}).has_value());
   EXPECT_THROW(quotients(Numbers{1}, Numbers{1, 2}), std::logic_error);
 }
@@ -81,7 +82,7 @@ TEST(Regression, ASlowdownOfAFifthIsFoundAndASpeedUpToo) {
   EXPECT_EQ(judged(timings(12, 2, 1.2), before), Change::faster);
 }
 
-TEST(Regression, NoiseAloneIsNone) {
+TEST(Regression, NoiseAloneIsNotARegression) {
   int unchanged = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     const Change change = judged(timings(12, seed), timings(12, seed + 1000));
@@ -91,12 +92,12 @@ TEST(Regression, NoiseAloneIsNone) {
   EXPECT_GT(unchanged, 150);
 }
 
-TEST(Regression, WhatStraddlesTheThresholdIsUnclear) {
+TEST(Regression, AnIntervalAcrossTheThresholdIsUnclear) {
   EXPECT_EQ(judged(timings(12, 1), timings(12, 2, 1.05)), Change::unclear);
   EXPECT_EQ(judged(timings(12, 1), timings(12, 2, 1.05), 0.10), Change::unchanged);
 }
 
-TEST(Regression, AMachineThatRunsSlowerIsNotTakenForOne) {
+TEST(Regression, ASlowerMachineIsNotARegression) {
   const Numbers before = timings(12, 1), now = timings(12, 2, 1.2);
   const BenchChange change = judge(before, steady, now, Numbers(12, 0.0012), 0.05);
   EXPECT_EQ(change.change, Change::unclear);
@@ -135,7 +136,7 @@ TEST(Regression, CasesMeetBySettingsAndKernelsExplain) {
       compare_benches(result_of(timings(12, 1)), result_of(timings(12, 2, 1.2), 1.2), 0.05);
   ASSERT_EQ(comparison.steps.size(), 1u);
   EXPECT_TRUE(comparison.regression());
-  ASSERT_EQ(comparison.kernels.size(), 1u) << "what takes a thousandth of a step is not listed";
+  ASSERT_EQ(comparison.kernels.size(), 1u) << "kernels below a thousandth of a step are not listed";
   EXPECT_EQ(comparison.kernels[0].quantity, "kernel encore::gemm");
   EXPECT_EQ(comparison.kernels[0].change, Change::slower);
   EXPECT_FALSE(compare_benches(result_of(timings(12, 1)), result_of(timings(12, 3)), 0.05).regression());

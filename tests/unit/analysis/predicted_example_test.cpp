@@ -1,4 +1,4 @@
-// A line of a file of predictions as an example to be shown: parts of a text as people write them.
+// A line of a predictions file as an example for readers: parts of a text as people write them.
 #include <gtest/gtest.h>
 
 #include "analysis/predictions.hpp"

@@ -1,4 +1,4 @@
-// Rules of promotion, the gains that they are about, and what of a comparison is recorded.
+// Rules of promotion, the gains to which they refer, and the recorded part of a comparison.
 #include "analysis/promotion_rule.hpp"
 
 #include <gtest/gtest.h>
@@ -69,7 +69,7 @@ TEST(PromotionRule, AsksForGainsAndTheEndsOfTheirIntervals) {
   EXPECT_TRUE(PromotionRule("!(old_high < 0) && (new > 0 || new_high >= 2)").holds(retraining(-1, 1)));
 }
 
-TEST(PromotionRule, RefusesWhatCannotBeMeant) {
+TEST(PromotionRule, RejectsInvalidRules) {
   const auto refusal = [](const std::string& text) {
     return message_of<Error>([&] { PromotionRule rule(text); });
   };
@@ -101,7 +101,7 @@ TEST(Retraining, AGainIsInPointsAndPositiveWhereTheRunIsBetter) {
             "compared");
 }
 
-TEST(Retraining, WhatIsRecordedReadsBack) {
+TEST(Retraining, IsReadBackAsRecorded) {
   Retraining before = retraining(-0.25, 3);
   before.new_files = {{"/data/new.tsv", "ab"}};
   before.held_out = 0.2;

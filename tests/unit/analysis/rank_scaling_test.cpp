@@ -1,5 +1,5 @@
-// How a step scales over ranks, from given seconds: against whom it is measured, efficiencies, shares; and
-// measurements that lack what it would be measured against.
+// The scaling of a step over ranks, from given seconds: the baseline, efficiencies, shares; and measurements
+// without a baseline.
 #include "analysis/rank_scaling.hpp"
 
 #include <cmath>
@@ -47,18 +47,18 @@ TEST(RankScaling, IsForEachThreadWhereNoProcessHadAsMany) {
   EXPECT_NEAR(all[0].efficiency, 1.0, 1e-12) << "two threads on either side";
 }
 
-TEST(RankScaling, IsNotSaidWhereOneSideIsMissing) {
+TEST(RankScaling, IsLeftOutIfOneSideIsMissing) {
   BenchResult result;
   result.cases = {step_of(2, 1, 8, 0.1, 0.01)};
-  EXPECT_TRUE(rank_scaling(summarize(result)).empty()) << "no process alone";
+  EXPECT_TRUE(rank_scaling(summarize(result)).empty()) << "no measurement of one process";
   result.cases = {step_of(1, 1, 8, 0.1, 0.0)};
   EXPECT_TRUE(rank_scaling(summarize(result)).empty()) << "no ranks";
   result.cases = {step_of(1, 1, 4, 0.1, 0.0), step_of(2, 1, 9, 0.1, 0.01)};
-  EXPECT_TRUE(rank_scaling(summarize(result)).empty()) << "half of nine is no batch";
+  EXPECT_TRUE(rank_scaling(summarize(result)).empty()) << "half of nine is not a batch";
   EXPECT_TRUE(rank_scaling(BenchSummary()).empty());
 }
 
-TEST(RankScaling, OfNoStepsIsNoNumber) {
+TEST(RankScaling, WithoutStepsThereIsNoNumber) {
   BenchResult result;
   result.cases = {step_of(1, 1, 8, 0.1, 0.0), step_of(2, 1, 8, 0.1, 0.01)};
   result.cases[1].samples = {{"step", {}}, {"matmul", {}}, {"exchange", {}}};

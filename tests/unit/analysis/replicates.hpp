@@ -1,4 +1,4 @@
-// Runs in a store, made as exp and a worker make them: settings, seed, result, environment, predictions.
+// Runs in a store, as exp and a worker make them: settings, seed, result, environment, predictions.
 #pragma once
 
 #include <fstream>
@@ -11,7 +11,7 @@
 
 namespace encore::testing {
 
-/// What one run of a test is.
+/// The facts of one run of a test.
 struct Told {
   std::string name = "base";
   std::int64_t seed = 1;
@@ -36,7 +36,7 @@ struct Told {
 
 class ReplicatesTest : public StoreTest {
  protected:
-  /// Runs of one name are one group: names play the part of settings here.
+  /// Runs of one name are one group: here names replace settings.
   RunRow tell(const Told& told) {
     Specification specification = specification_of('a', told.name + "-s" + std::to_string(told.seed));
     specification.seed = static_cast<std::uint64_t>(told.seed);
@@ -85,7 +85,7 @@ class ReplicatesTest : public StoreTest {
     return store().read_run(run.number);
   }
 
-  /// One run per value, with seeds 1, 2, 3 ...
+  /// Makes one run per value, with seeds 1, 2, 3 ...
   void tell_all(const std::string& name, const std::vector<double>& values) {
     for (std::size_t i = 0; i < values.size(); ++i)
       tell({.name = name, .seed = static_cast<std::int64_t>(i + 1), .measures = {{"test/f1", values[i]}}});

@@ -1,4 +1,4 @@
-// Statistics that scipy computed (statistics.json), for the tests of everything that a report counts.
+// Statistics that scipy computed (statistics.json), for the tests of all numbers in a report.
 #pragma once
 
 #include <fstream>

@@ -1,5 +1,5 @@
-// The notice of a run whose metric chose nothing, from its points; and that seeds by which a search chose a
-// setting do not count beside fresh ones.
+// The notice about a run whose metric chose nothing, from its points; and that seeds with which a search
+// chose a setting do not count beside fresh ones.
 #include "analysis/selection_notice.hpp"
 
 #include <gtest/gtest.h>
@@ -73,7 +73,7 @@ TEST_F(SelectionNoticeTest, NamesAMetricThatTheSetLeavesNothingToCount) {
       "another measure");
 }
 
-TEST_F(SelectionNoticeTest, NoRunIsJudgedByAMetricThatTheSetLeavesUndefined) {
+TEST_F(SelectionNoticeTest, IgnoresAMetricThatTheSetLeavesUndefined) {
   testing::Told told{.name = "short",
                      .measures = {{"dev/f1", 0.0}, {"dev/accuracy", 0.5}},
                      .best_step = 20,
@@ -81,7 +81,7 @@ TEST_F(SelectionNoticeTest, NoRunIsJudgedByAMetricThatTheSetLeavesUndefined) {
                      .undefined = true};
   const RunRow undefined = tell(told);
   EXPECT_EQ(judged_measure(store(), undefined, "dev/f1"), std::nullopt);
-  EXPECT_EQ(judged_measure(store(), undefined, "dev/accuracy"), 0.5) << "not the metric that is undefined";
+  EXPECT_EQ(judged_measure(store(), undefined, "dev/accuracy"), 0.5) << "not the undefined metric";
   EXPECT_EQ(judged_measure(store(), undefined, "dev/bleu"), std::nullopt);
   told.name = "long";
   told.undefined = false;
@@ -132,7 +132,7 @@ TEST_F(SelectionNoticeTest, ASearchJudgesByTheCheckpointThatTheRunWouldKeep) {
     return value_at(store(), run.number, "max dev/f1", "dev/loss", step);
   };
   EXPECT_EQ(loss_at(10), 3.0);
-  EXPECT_EQ(loss_at(25), 1.0) << "of equal scores that with the lower loss";
+  EXPECT_EQ(loss_at(25), 1.0) << "of equal scores the one with the lower loss";
   EXPECT_EQ(loss_at(30), 2.0) << "the better score";
   EXPECT_TRUE(std::isnan(loss_at(5)));
   const RunRow undefined =
@@ -143,7 +143,7 @@ TEST_F(SelectionNoticeTest, ASearchJudgesByTheCheckpointThatTheRunWouldKeep) {
 
 class ChosenSeedTest : public testing::ReplicatesTest {
  protected:
-  /// A search with one trial: the run of seed 1 chose it, those of the other seeds confirm it.
+  /// Adds a search with one trial: the run of seed 1 chose it, those of the other seeds confirm it.
   void search(const std::vector<RunRow>& chosen, const std::vector<RunRow>& fresh) {
     Database& database = store().database();
     database

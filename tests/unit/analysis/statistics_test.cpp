@@ -1,4 +1,4 @@
-// The statistics against scipy's numbers, and the cases in which there is nothing to say.
+// The statistics compared with scipy's numbers, and the cases without a result.
 #include "analysis/statistics.hpp"
 #include "unit/analysis/scipy_numbers.hpp"
 
@@ -14,7 +14,7 @@ namespace {
 
 using Values = std::vector<double>;
 
-/// Equal to ten digits, or to `tolerance` where that is larger.
+/// Expects equality to ten digits, or to `tolerance` if that is larger.
 void expect_near(double value, const nlohmann::json& wanted, double tolerance = 0.0) {
   const double number = wanted.get<double>();
   EXPECT_NEAR(value, number, std::max(tolerance, 1e-10 * std::abs(number)));
@@ -46,12 +46,12 @@ TEST(Statistics, NoIntervalOfAFractionLeavesZeroToOne) {
     if (!whole) continue;
     EXPECT_GE(possible->low, 0.0);
     EXPECT_LE(possible->high, 1.0);
-    EXPECT_EQ(possible->low, std::max(whole->low, 0.0)) << "a part of the t interval";
+    EXPECT_EQ(possible->low, std::max(whole->low, 0.0)) << "the t interval cut at its bounds";
     EXPECT_EQ(possible->high, std::min(whole->high, 1.0));
     EXPECT_EQ(mean_interval(loss, values)->low, whole->low) << "a loss has no bounds";
     if (whole->low < 0.0 || whole->high > 1.0) ++cut;
   }
-  EXPECT_GT(cut, 1000U) << "of intervals that would leave 0 to 1";
+  EXPECT_GT(cut, 1000U) << "intervals that would leave 0 to 1";
 }
 
 TEST(Statistics, SamplesAsScipyHasThem) {
@@ -70,7 +70,7 @@ TEST(Statistics, SamplesAsScipyHasThem) {
     expect_near(bootstrap->low, sample["bootstrap"][0]);
     expect_near(bootstrap->high, sample["bootstrap"][1]);
     if (!sample.contains("bootstrap_scipy")) continue;
-    // Of other draws: as near as 10000 draws come.
+    // From other draws: as close as 10000 draws allow.
     const auto many = bootstrap_interval(values);
     EXPECT_NEAR(many->low, sample["bootstrap_scipy"][0], 0.1 * deviation_of(values));
     EXPECT_NEAR(many->high, sample["bootstrap_scipy"][1], 0.1 * deviation_of(values));
@@ -78,7 +78,7 @@ TEST(Statistics, SamplesAsScipyHasThem) {
 }
 
 TEST(Statistics, AnIntervalOfPredictionHoldsOneMoreValue) {
-  // Of 1 to 5: mean 3, deviation 1.58113883, and 2.77644511 is the t of 4 degrees of freedom at 97.5 %.
+  // For 1 to 5: mean 3, deviation 1.58113883, and 2.77644511 is the t of 4 degrees of freedom at 97.5 %.
   const Metric number{.name = "test/loss", .meaning = {.name = "loss"}};
   const std::vector<double> values = {1, 2, 3, 4, 5};
   const auto interval = prediction_interval(number, values);
@@ -113,7 +113,7 @@ TEST(Statistics, HolmAndTheNumberOfSeeds) {
   EXPECT_TRUE(holm(Values()).empty());
 }
 
-TEST(Statistics, WithoutValuesOrSpreadThereIsNothingToSay) {
+TEST(Statistics, WithoutValuesOrSpreadThereIsNoResult) {
   EXPECT_TRUE(std::isnan(mean_of(Values())));
   EXPECT_TRUE(std::isnan(deviation_of(Values({0.5}))));
   for (const Values& values : {Values(), Values({0.5}), Values({0.1 + 0.2, 0.3, 0.3}), Values(5, 0.25)}) {
@@ -123,7 +123,7 @@ TEST(Statistics, WithoutValuesOrSpreadThereIsNothingToSay) {
     EXPECT_FALSE(welch_t_test(values, values));
     EXPECT_FALSE(paired_t_test(values, values));
   }
-  // The same difference but for the rounding of its terms.
+  // The same difference, apart from the rounding of its terms.
   EXPECT_FALSE(paired_t_test(Values({0.3, 0.4, 0.7}), Values({0.2, 0.3, 0.6})));
   EXPECT_FALSE(welch_t_test(Values({0.1, 0.2}), Values({0.3})));
   EXPECT_TRUE(welch_t_test(Values({0.1, 0.1}), Values({0.3, 0.4}))) << "one side with spread is enough";

@@ -1,4 +1,4 @@
-// Main effects and expected best scores against scipy's numbers and against counting every draw.
+// Main effects and expected best scores compared with scipy's numbers and with a count of every draw.
 #include "analysis/sweep_statistics.hpp"
 #include "unit/analysis/scipy_numbers.hpp"
 
@@ -34,7 +34,7 @@ TEST(SweepStatistics, ThereIsNoEffectWithoutLevelsOrSpread) {
   const auto effect = main_effect(values, each);
   ASSERT_TRUE(effect);
   EXPECT_EQ(effect->share, 1.0);
-  EXPECT_FALSE(effect->f) << "no level has a second value to tell chance from";
+  EXPECT_FALSE(effect->f) << "no level has a second value to estimate chance";
   const auto perfect =
       main_effect(std::vector<double>{0.1, 0.1, 0.4, 0.4}, std::vector<std::size_t>{0, 0, 1, 1});
   ASSERT_TRUE(perfect);

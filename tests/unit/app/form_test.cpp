@@ -1,4 +1,4 @@
-// Forms: what check() refuses of a request that is filled by hand, and what parts share.
+// Forms: what check() rejects in a request that a program filled, and shared parts.
 #include "app/form.hpp"
 
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ TEST(Form, NamesAMissingArgument) {
   EXPECT_EQ(refusal({}), "exp sample needs a file (exp sample -h shows an example)");
 }
 
-TEST(Form, RefusesWhatIsOutsideOfARangeAndSaysTheValue) {
+TEST(Form, RejectsValuesOutsideOfARangeWithTheValue) {
   EXPECT_EQ(refusal({.file = "a", .retries = -1}), "--retries is negative");
   EXPECT_EQ(refusal({.file = "a", .jobs = 0}), "-j 0 would run nothing");
   EXPECT_EQ(refusal({.file = "a", .share = 1.5}), "--share is 1.5; it must be from 0 to 1");
@@ -92,10 +92,10 @@ TEST(Form, AFieldIsGivenWhereItDiffersFromItsDefault) {
   const Form<Sample> form = sample_form();
   Sample sample{.file = "a", .retries = 3, .jobs = 1};
   EXPECT_FALSE(form.is_given("retries", &sample));
-  EXPECT_TRUE(form.is_given("jobs", &sample)) << "of an optional one any value is written";
+  EXPECT_TRUE(form.is_given("jobs", &sample)) << "any value of an optional field counts";
 }
 
-TEST(Form, ARuleAboutAFieldThatIsNotThereIsAMistakeOfTheProgram) {
+TEST(Form, ARuleAboutAnUnknownFieldIsAProgrammingError) {
   EXPECT_THROW(sample_form().exclude("json", "xml"), std::logic_error);
 }
 

@@ -1,4 +1,4 @@
-// Folders for bundles: those that a killed process has left are removed, and no other.
+// Folders for bundles: only those that a killed process left are removed.
 #include "archive/scratch_folder.hpp"
 
 #include <signal.h>
@@ -25,7 +25,7 @@ class ScratchFolderTest : public ::testing::Test {
   void SetUp() override { ::setenv("TMPDIR", place_.path().c_str(), 1); }
   void TearDown() override { ::unsetenv("TMPDIR"); }
 
-  /// Of a process that was killed while it used it, with files in it.
+  /// A folder of a process that was killed while it used the folder, with files in it.
   fs::path left_behind() const {
     const pid_t child = ::fork();
     if (child == 0) {
@@ -53,7 +53,7 @@ TEST_F(ScratchFolderTest, GoesWithItsObject) {
   EXPECT_TRUE(fs::is_empty(place_.path()));
 }
 
-TEST_F(ScratchFolderTest, WhatAKilledProcessLeftGoesWithTheNextOne) {
+TEST_F(ScratchFolderTest, TheNextProcessRemovesTheFolderOfAKilledOne) {
   const fs::path left = left_behind();
   ASSERT_TRUE(fs::exists(left / "runs/weights"));
   const ScratchFolder folder;
@@ -61,7 +61,7 @@ TEST_F(ScratchFolderTest, WhatAKilledProcessLeftGoesWithTheNextOne) {
   EXPECT_TRUE(fs::exists(folder.path()));
 }
 
-TEST_F(ScratchFolderTest, WhatAKilledRemovalLeftGoesToo) {
+TEST_F(ScratchFolderTest, RemovesTheRestOfAKilledRemoval) {
   const fs::path left = left_behind();
   ASSERT_TRUE(fs::remove_all(left / "runs"));
   const ScratchFolder folder;
@@ -71,7 +71,7 @@ TEST_F(ScratchFolderTest, WhatAKilledRemovalLeftGoesToo) {
 TEST_F(ScratchFolderTest, OneInUseStays) {
   const ScratchFolder first;
   const ScratchFolder second;
-  EXPECT_TRUE(fs::exists(first.path() / mark)) << "in one process too";
+  EXPECT_TRUE(fs::exists(first.path() / mark)) << "also in one process";
   const pid_t child = ::fork();
   if (child == 0) {
     { const ScratchFolder third; }
@@ -92,7 +92,7 @@ TEST_F(ScratchFolderTest, AKeptOneStays) {
   EXPECT_TRUE(fs::is_empty(kept)) << "without the mark";
 }
 
-TEST_F(ScratchFolderTest, WhatIsNotSurelyAbandonedStays) {
+TEST_F(ScratchFolderTest, FoldersThatMayBeInUseStay) {
   fs::create_directory(place_ / "encore-bundle-unmarked");
   fs::create_directory(place_ / "elsewhere");
   const fs::path left = left_behind();

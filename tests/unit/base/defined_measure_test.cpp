@@ -1,5 +1,5 @@
 // is_defined_on() for each reducer: with a truth that defines the measure and with one that does not.
-// Predictions make no difference.
+// Predictions do not matter.
 #include "base/defined_measure.hpp"
 
 #include <gtest/gtest.h>
@@ -105,7 +105,7 @@ TEST(DefinedMeasure, SharesNeedSomethingToDivideBy) {
   const auto counts = [](double pieces) { return Fill([=](Statistics& to) { to.add("pieces", pieces); }); };
   EXPECT_FALSE(is_defined(share, "accuracy", {counts(0.0)}));
   EXPECT_TRUE(is_defined(share, "accuracy", {counts(0.0), counts(1.0)}));
-  EXPECT_TRUE(is_defined(share, "loss", {counts(0.0)})) << "none of the task's measures";
+  EXPECT_TRUE(is_defined(share, "loss", {counts(0.0)})) << "not a measure of the task";
 }
 
 }  // namespace

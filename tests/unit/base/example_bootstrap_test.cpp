@@ -7,7 +7,7 @@
 namespace encore::test {
 namespace {
 
-/// Accuracy of examples that are right or wrong.
+/// The accuracy of examples that are right or wrong.
 Measure accuracy() {
   return {.name = "accuracy", .reducer = Reducer::ratio, .columns = {"right", "all"}};
 }

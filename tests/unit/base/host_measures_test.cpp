@@ -1,4 +1,4 @@
-// The measures of the host are sound by the rules that hold for those of a task.
+// The measures of the host follow the rules for measures of a task.
 #include "base/host_measures.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Which files are opened for reading: regular ones, and nothing that may wait or never end.
+// Files that are opened for reading: regular ones, and none that may block or never end.
 #include "base/input_file.hpp"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ TEST(InputFile, GivesAllBytes) {
   EXPECT_EQ(read_file(folder / "link"), bytes);
 }
 
-TEST(InputFile, ReadsFilesWhoseSizeIsNotKnownBefore) {
+TEST(InputFile, ReadsFilesOfUnknownSize) {
   EXPECT_NE(read_file("/proc/self/status").find("VmRSS"), std::string::npos);
   EXPECT_EQ(refusal("/proc/self/status", 10),
             "cannot read /proc/self/status: it is longer than the 10 bytes that such a file may have");
@@ -53,7 +53,7 @@ TEST(InputFile, NeitherWaitsForAPipeNorReadsADevice) {
   EXPECT_NE(refusal(folder / "link").find("it is a device"), std::string::npos);
 }
 
-TEST(InputFile, RefusesFoldersSocketsAndWhatIsNotThere) {
+TEST(InputFile, RejectsFoldersSocketsAndMissingFiles) {
   const TemporaryFolder folder;
   EXPECT_EQ(refusal(folder.path()),
             "cannot read " + folder.path().string() + ": it is a folder; name a file");
@@ -73,7 +73,7 @@ TEST(InputFile, RefusesFoldersSocketsAndWhatIsNotThere) {
   }
 }
 
-TEST(InputFile, RefusesWhatIsTooLong) {
+TEST(InputFile, RejectsAFileThatIsTooLong) {
   const TemporaryFolder folder;
   write_bytes(folder / "a", std::string(1001, 'x'));
   EXPECT_EQ(refusal(folder / "a"), "cannot read " + (folder / "a").string() +
@@ -92,7 +92,8 @@ TEST(InputFile, SaysSoWhereTheMemoryIsTooSmall) {
   const TemporaryFolder folder;
   write_bytes(folder / "huge", "");
   std::error_code failure;
-  std::filesystem::resize_file(folder / "huge", std::uintmax_t{1} << 43, failure);  // a hole takes no room
+  std::filesystem::resize_file(folder / "huge", std::uintmax_t{1} << 43,
+                               failure);  // a hole needs no disk space
   if (failure) GTEST_SKIP() << "the file system has no files of 8 TiB: " << failure.message();
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_AS, &before), 0);

@@ -1,4 +1,4 @@
-// JSON from outside: how deep it may nest, and where it is said to be wrong.
+// Foreign JSON: how deep it may nest, and the places of errors.
 #include "base/json_text.hpp"
 
 #include <cmath>
@@ -44,14 +44,14 @@ TEST(JsonText, NestsAsDeepAsItMayAndNoDeeper) {
   EXPECT_EQ(json_problem(objects), "line 1, column 501: nested more than 100 levels deep");
 }
 
-TEST(JsonText, CountsNoBracketsInTextsAndNoneThatAreClosed) {
+TEST(JsonText, CountsNoBracketsInStringsAndNoClosedOnes) {
   EXPECT_EQ(json_problem("[\"" + std::string(1000, '[') + "\\\"[[[\"]"), "no problem");
   std::string flat = "[";
   for (int i = 0; i < 1000; ++i) flat += "[{}],";
   EXPECT_EQ(json_problem(flat + "1]"), "no problem");
 }
 
-TEST(JsonText, IsPointedAtWhereItIsNone) {
+TEST(JsonText, ReportsThePlaceWhereItIsInvalid) {
   EXPECT_EQ(json_problem("{\"a\": 1,\n  oh}"), "line 2, column 3: no JSON");
   EXPECT_EQ(json_problem(""), "line 1, column 1: no JSON");
   EXPECT_EQ(json_problem("[1"), "line 1, column 3: no JSON");
@@ -75,20 +75,20 @@ TEST(JsonText, IsNullWhereNothingCanBeRead) {
     EXPECT_TRUE(json_or_null(text).is_null()) << text.substr(0, 10);
 }
 
-TEST(JsonValues, AreCountedOutsideOfTexts) {
+TEST(JsonValues, AreCountedOutsideOfStrings) {
   EXPECT_EQ(count_json_values("1"), 1U);
   EXPECT_EQ(count_json_values(R"({"a": [1, 2], "b,:[{": "\",,"})"), 7U);
   EXPECT_NO_THROW(
       require_few_json_values(std::string(2 * most_json_values - 2, ',').substr(most_json_values)));
   try {
     require_few_json_values(std::string(most_json_values, ','));
-    ADD_FAILURE() << "more than there may be";
+    ADD_FAILURE() << "more values than allowed";
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "the JSON has more than 4000000 values, which no model's file has");
   }
 }
 
-TEST(JsonList, KeepsAllDigitsAndIsJsonForNumbersThatAreNone) {
+TEST(JsonList, KeepsAllDigitsAndWritesNanAsJson) {
   const std::vector<float> numbers = {0.1F, -0.0F, 1.0F / 3.0F, 1e-42F, 3.4e38F};
   EXPECT_EQ(nlohmann::json::parse(json_list(numbers)).get<std::vector<float>>(), numbers);
   EXPECT_EQ(json_list(std::vector<float>{0.5F, NAN, -INFINITY}), "[0.5,null,null]");

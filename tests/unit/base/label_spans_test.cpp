@@ -1,4 +1,4 @@
-// Spans of tags, well formed and not.
+// Tests spans of tags, well formed and not.
 #include "base/label_spans.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Random cases and what scikit-learn and SciPy make of them: scores.json, read by pair_measures_test.cpp.
+"""Writes scores.json: random cases and their scores from scikit-learn and SciPy, read by pair_measures_test.cpp.
 
     pip install scikit-learn scipy
     python make_scores.py > scores.json

@@ -1,4 +1,4 @@
-// Measures and statistics survive being written, and what was written by hand is refused with its reason.
+// Measures and statistics are read back as written, and invalid JSON is rejected with its reason.
 #include "base/measure_json.hpp"
 
 #include <gtest/gtest.h>

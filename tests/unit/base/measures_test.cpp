@@ -1,4 +1,4 @@
-// Reducers with very different users: F1 with families and a macro mean, perplexity, and a matrix.
+// Reducers with very different tasks: F1 with families and a macro mean, perplexity, and a matrix.
 #include "base/measures.hpp"
 
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ Statistics sample() {
   return statistics;
 }
 
-/// As entities have always been counted: 2pr / (p + r) of two divisions.
+/// The formula that entities have always used: 2pr / (p + r) of two divisions.
 double f1_of(double correct, double predicted, double truth) {
   const double p = correct / predicted, r = correct / truth;
   return 2.0 * p * r / (p + r);
@@ -104,7 +104,7 @@ TEST(Measures, PerplexityIsTheExponentialOfTheMean) {
   expect_same_bits(measure_value(perplexity, statistics), std::exp((10.5 + 3.25 + 8.0) / 12.0));
 }
 
-TEST(Measures, CellsOfSeveralSetsFitTogetherAndGiveWhatAllExamplesGive) {
+TEST(Measures, CellsOfSeveralSetsAddUpToThoseOfAllExamples) {
   Statistics first = sample(), second;
   add(second, {{"ALBUM", 1, 1, 1}, {"PER", 0, 1, 1}});
   Statistics both = sample();
@@ -115,7 +115,7 @@ TEST(Measures, CellsOfSeveralSetsFitTogetherAndGiveWhatAllExamplesGive) {
     MeasureCells cells(measure, key), whole(measure, key);
     const ExampleSums a = cells.sums_of(first), b = cells.sums_of(second), c = whole.sums_of(both);
     EXPECT_EQ(a.examples(), 3u);
-    EXPECT_EQ(a.of(1).size(), 0u) << "what counts words is not of this measure";
+    EXPECT_EQ(a.of(1).size(), 0u) << "word counts do not belong to this measure";
     std::vector<double> total(cells.size(), 0.0), expected(whole.size(), 0.0);
     for (const ExampleSums* sums : {&a, &b})
       for (const auto& entry : sums->entries) total[entry.cell] += entry.value;

@@ -1,4 +1,4 @@
-// Names that are near enough to be meant, and names that are not.
+// Names that are similar enough to be meant, and names that are not.
 #include "base/nearest.hpp"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ TEST(Nearest, KnowsTheWordsOfAName) {
   EXPECT_EQ(did_you_mean("att", {"attn_att"}), "") << "too short to be meant";
 }
 
-TEST(Nearest, SearchesNeitherForWhatIsNoNameNorForEver) {
+TEST(Nearest, SearchesNeitherForInvalidNamesNorForEver) {
   EXPECT_EQ(nearest(std::string(100000, 'x'), {std::string(100000, 'x')}), std::nullopt);
   std::vector<std::string> names(20000, "other");
   names.back() = "dropout";

@@ -26,7 +26,7 @@ TEST(NgramPrecision, SmoothsOrdersWithoutAMatch) {
   EXPECT_DOUBLE_EQ(ngram_precision(Sums{4, 4, 2, 4, 0, 3, 0, 2}), std::cbrt(0.5 * (1.0 / 6) * (1.0 / 8)));
 }
 
-TEST(NgramPrecision, IsNoughtWithoutAMatchOrWithoutNgrams) {
+TEST(NgramPrecision, IsZeroWithoutAMatchOrWithoutNgrams) {
   EXPECT_EQ(ngram_precision(Sums{4, 4, 0, 4, 0, 3}), 0.0);
   EXPECT_EQ(ngram_precision(Sums{1, 4, 1, 1, 0, 0}), 0.0) << "nothing written has two words";
   EXPECT_EQ(ngram_precision(Sums{0, 4, 0, 0, 0, 0}), 0.0);

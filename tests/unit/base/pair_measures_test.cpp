@@ -1,5 +1,5 @@
 // Measures over pairs: those of scikit-learn and SciPy on random cases with many equal numbers (scores.json,
-// made by make_scores.py), and what has no value.
+// made by make_scores.py), and cases without a value.
 #include "base/pair_measures.hpp"
 
 #include <gtest/gtest.h>
@@ -120,7 +120,7 @@ TEST(PairMeasures, QuadraticKappaIsThatOfScikitLearn) {
   for (const Json& one : cases().at("levels"))
     EXPECT_NEAR(measure_value(kappa, correlated(one.at("prediction"), one.at("truth"))),
                 one.at("kappa").get<double>(), 1e-12);
-  EXPECT_EQ(measure_value(kappa, correlated({2, 2}, {2, 2})), 0.0) << "of one level nothing follows";
+  EXPECT_EQ(measure_value(kappa, correlated({2, 2}, {2, 2})), 0.0) << "one level gives no value";
   EXPECT_EQ(measure_value(kappa, correlated({1, 2, 3}, {1, 2, 3})), 1.0);
   EXPECT_TRUE(std::isnan(measure_value(kappa, correlated({NAN, 1}, {1, 2}))));
 }
@@ -141,7 +141,7 @@ TEST(PairMeasures, EqualScoresCountHalf) {
   EXPECT_DOUBLE_EQ(measure_value(area, ranked({0.0, -0.0}, {1, 0})), 0.5) << "two zeros are equal";
 }
 
-TEST(PairMeasures, WhatIsNotDefinedIsZeroAndNoMemberOfAFamily) {
+TEST(PairMeasures, UndefinedValuesAreZeroAndNotMembersOfAFamily) {
   EXPECT_EQ(measure_value(area, Statistics()), 0.0);
   EXPECT_EQ(measure_value(area, ranked({0.2, 0.7}, {1, 1})), 0.0) << "one class only";
   EXPECT_EQ(measure_value(macro_area, labelled({{1, 0}, {1, 0}}, {{0.3, 0.4}, {0.5, 0.6}})), 0.0);
@@ -167,7 +167,7 @@ TEST(PairMeasures, ATruthWithoutAScoreMakesNoPair) {
   EXPECT_DOUBLE_EQ(measure_value(area, statistics), 1.0);
 }
 
-/// As the test on examples deals them: any selection, each example any number of times.
+/// Selects examples as the test on examples does: any selection, each example any number of times.
 TEST(PairMeasures, SelectionsOfExamplesHaveTheValueOfWhatWasSelected) {
   const Json& one = cases().at("labelled").back();
   const std::vector<Numbers> truths = one.at("truth"), scores = one.at("score");

@@ -1,4 +1,4 @@
-// Words of a shell: what a shell reads back is the text itself, and a command runs nothing else.
+// Words of a shell: a shell reads back the text itself, and a command runs nothing else.
 #include "base/shell_word.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace encore {
 namespace {
 
-/// What bash passes on as the only argument.
+/// Returns the only argument that bash passes on.
 std::string read_by_shell(const std::string& word) {
   const std::string script = "bash -c " + shell_word("printf '%s|' " + word);
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(script.c_str(), "r"), ::pclose);

@@ -1,4 +1,4 @@
-// Text that is safe on a terminal: which characters are replaced, wherever the text is cut.
+// Text that is safe on a terminal: the replaced characters, wherever the text is cut.
 #include "base/terminal_text.hpp"
 
 #include <gtest/gtest.h>

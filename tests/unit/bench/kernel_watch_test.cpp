@@ -1,4 +1,4 @@
-// A watch counts kernels by label, products by shape, and leaves other tools as they were.
+// A watch counts kernels by label and products by shape, and leaves other tools as they were.
 #include "bench/kernel_watch.hpp"
 
 #include <gtest/gtest.h>

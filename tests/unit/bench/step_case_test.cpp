@@ -1,4 +1,4 @@
-// The declared work of kernels, against numbers counted by hand; the products of a step alone; free
+// The declared work of kernels, compared with numbers counted by hand; the products of a step alone; free
 // reductions.
 #include <gtest/gtest.h>
 
@@ -80,7 +80,7 @@ TEST(KernelWork, OfAnUpdateIsThatOfTheRowsWithAGradient) {
   EXPECT_EQ(work("encore::lamb_moments", 0.0), 6 * others + 5 * table);
 }
 
-/// The labels of a whole step that neither are products nor have their work declared.
+/// Returns the labels of a whole step that are neither products nor have declared work.
 std::vector<std::string> labels_without_work(const Registry& registry, const Experiment& experiment,
                                              const std::string& optimizer_name) {
   const Device device;
@@ -111,7 +111,8 @@ TEST(KernelWork, IsDeclaredForEveryKernelOfAStep) {
   Experiment gelu = tiny_experiment(registry);
   gelu.model.positions = Positions::learned;
   gelu.model.dropout = 0.1;
-  gelu.model.norm = layer_table(registry, "norm", "rms_norm");  // of sums, for the norms come after them
+  gelu.model.norm =
+      layer_table(registry, "norm", "rms_norm");  // a norm of sums, because norms come after them
   gelu.model.block[1] = layer_table(registry, "feed_forward", "feed_forward",
                                     {{"hidden", std::int64_t{12}}, {"activation", std::string("gelu")}});
   Experiment gated = tiny_experiment(registry);
@@ -154,7 +155,7 @@ TEST(KernelWork, BlocksThatShareParametersComputeAllTheSame) {
   EXPECT_EQ(times_used(slice, table), 1);
 }
 
-/// So many rows of the first and of the second text.
+/// This number of source rows and of target rows.
 BatchSize rows_of_texts(std::int64_t first, std::int64_t second = 0) {
   BatchSize size;
   size.tokens = first;

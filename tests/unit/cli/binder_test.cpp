@@ -31,7 +31,7 @@ Form<Sample> sample_form() {
       .argument("word", &S::words);
 }
 
-/// What standard output and standard error of a call get.
+/// The standard output and standard error of a call.
 struct Call {
   std::ostringstream out, err;
   Console console{out, err};
@@ -62,7 +62,7 @@ TEST(Binder, TakesOptionsAndArgumentsInAnyOrder) {
   EXPECT_TRUE(call.sample.json);
 }
 
-TEST(Binder, WhatIsNotWrittenHasItsDefault) {
+TEST(Binder, OmittedOptionsHaveTheirDefault) {
   const Call call({});
   EXPECT_EQ(call.sample.file, "");
   EXPECT_EQ(call.sample.seed, 1);

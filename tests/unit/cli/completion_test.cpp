@@ -1,4 +1,4 @@
-// What is offered where in a command line; tests/system has it through a real shell.
+// The completions at each place of a command line; tests/system runs them through a real shell.
 #include "cli/completion.hpp"
 
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ TEST(Completion, OffersNothingWhereItKnowsNothing) {
   EXPECT_TRUE(completions({}).empty());
   EXPECT_TRUE(completions({"frobnicate", ""}).empty());
   EXPECT_TRUE(completions({"db", "frobnicate", ""}).empty());
-  EXPECT_TRUE(completions({"run", ""}).empty()) << "a file is the shell's business";
+  EXPECT_TRUE(completions({"run", ""}).empty()) << "the shell completes files";
   EXPECT_TRUE(completions({"show", "--db", "/nowhere/e.db", ""}).empty());
 }
 

@@ -1,5 +1,4 @@
-// The verbs that programs beside exp do: which component each is in, and that exp has their options without
-// them.
+// The verbs of programs beside exp: the component of each, and that exp has their options without them.
 #include "cli/components.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +14,7 @@
 namespace encore {
 namespace {
 
-/// The names of all components of the build.
+/// Returns the names of all components of the build.
 std::set<std::string> components_of_build() {
   std::ifstream lines(ENCORE_BUILD_DIR "/components.txt");
   std::set<std::string> names;
@@ -43,7 +42,7 @@ TEST(Components, EveryComponentOfAVerbIsOneOfTheBuild) {
   EXPECT_EQ(named, (std::set<std::string>{"exp-bench", "exp-report", "exp-serve"}));
   for (const std::string& component : named) EXPECT_TRUE(known.contains(component)) << component;
   EXPECT_EQ(component_of("report"), "exp-report");
-  EXPECT_EQ(component_of("bundle show"), "exp-report") << "no action of its own in the list";
+  EXPECT_EQ(component_of("bundle show"), "exp-report") << "the list has no action of its own";
   EXPECT_EQ(component_of("db merge"), "exp-report");
   EXPECT_EQ(component_of("db check"), "");
   EXPECT_EQ(component_of("run"), "");

@@ -1,3 +1,4 @@
+// Curves drawn with characters: their shape, axes and values that are not finite.
 #include "cli/curve.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +24,7 @@ TEST(Curve, AConstantIsALineInTheMiddle) {
   EXPECT_EQ(lines[1], "  |****");
 }
 
-TEST(Curve, WhatIsNotFiniteIsLeftOut) {
+TEST(Curve, ValuesThatAreNotFiniteAreLeftOut) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_TRUE(draw_curve({{0, nan}}, {}).empty());
   EXPECT_TRUE(draw_curve({}, {}).empty());

@@ -1,4 +1,4 @@
-// What exp evaluate says of the answers of two very different tasks.
+// The output of exp evaluate for the answers of two very different tasks.
 #include "cli/evaluation_text.hpp"
 
 #include <gtest/gtest.h>

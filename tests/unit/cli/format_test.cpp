@@ -1,3 +1,4 @@
+// Numbers, times and sizes as exp prints them.
 #include "cli/format.hpp"
 
 #include <gtest/gtest.h>

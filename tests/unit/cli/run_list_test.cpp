@@ -1,4 +1,4 @@
-// Lists of runs for programs.
+// Tests lists of runs for programs.
 #include "cli/run_list.hpp"
 
 #include <gtest/gtest.h>

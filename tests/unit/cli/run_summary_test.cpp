@@ -1,4 +1,4 @@
-// The text that exp run suggests to try a model with, whatever the task.
+// The input that exp run suggests for a first try of a model, for any task.
 #include "cli/run_summary.hpp"
 
 #include <gtest/gtest.h>
@@ -29,14 +29,14 @@ TEST_F(SampleText, IsTheFirstShortInputWhateverItsField) {
             "never was it better");
 }
 
-TEST_F(SampleText, IsNothingThatAShellWouldRead) {
+TEST_F(SampleText, HasNothingThatAShellInterprets) {
   EXPECT_EQ(of("{\"predicted\": 1, \"text\": \"what does $(reboot) do\"}\n"
                "{\"predicted\": 1, \"text\": \"a bell \\u0007 rings here\"}\n"
                "{\"predicted\": 1, \"text\": \"this one is fine\"}\n"),
             "this one is fine");
 }
 
-TEST_F(SampleText, HasATabBetweenTwoTexts) {
+TEST_F(SampleText, HasATabBetweenTwoFields) {
   EXPECT_EQ(
       of("{\"predicted\": \"same\", \"text\": \"one of these two\", \"text2\": \"the other of them\"}\n"),
       "one text\tanother text");

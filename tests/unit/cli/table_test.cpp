@@ -1,3 +1,4 @@
+// Tables on a terminal and in files: alignment, widths and cut columns.
 #include "cli/table.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Widths of characters, wrapped and cut text, and colours on a terminal.
 #include "cli/terminal.hpp"
 
 #include <gtest/gtest.h>

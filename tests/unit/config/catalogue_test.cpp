@@ -1,4 +1,4 @@
-// Plugins of a build that are not built yet: what the catalogue knows of them, and what it throws for them.
+// Plugins of a build that are not built yet: the entries of the catalogue, and the errors for them.
 #include "config/catalogue.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// The components that `call` misses; none where it misses nothing.
+/// Returns the components that `call` misses, or none.
 template <class Call>
 Names missing_in(const Call& call) {
   try {

@@ -1,5 +1,5 @@
-// docs/reference/options.md and training_options.md say what the schemas say. ENCORE_WRITE_DOCUMENTS=1
-// rewrites the tables in them.
+// docs/reference/options.md and training_options.md equal the schemas. ENCORE_WRITE_DOCUMENTS=1 rewrites the
+// tables in them.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

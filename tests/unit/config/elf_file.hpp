@@ -1,4 +1,4 @@
-// The smallest file that passes for a shared object, so that tests of config/ need no compiler.
+// The smallest file that is accepted as a shared object, so that tests of config/ need no compiler.
 #pragma once
 
 #include <elf.h>

@@ -1,4 +1,4 @@
-// Many problems at once: each is said once, and of thousands the first ones.
+// Many problems at once: each is reported once, and of thousands only the first ones.
 #include "config/error.hpp"
 
 #include <gtest/gtest.h>

@@ -51,7 +51,7 @@ TEST_F(DocumentTest, TheNearerFileWins) {
   EXPECT_EQ(to_text(document.root), "{model = {width = 16, layers = 2}, seed = 3, sweep = {draws = 2}}");
   EXPECT_EQ(document.root.at({"model", "layers"})->origin.place.text(), at("bases/base.toml") + ":5:10");
   EXPECT_EQ(document.root.at({"model", "width"})->origin.place.text(), at("near.toml") + ":4:9");
-  // What was read, for who plans it again.
+  // The file contents that were read, for a program that plans the file again.
   ASSERT_EQ(document.sources.size(), 2U);
   EXPECT_EQ(document.sources[0].file, file.string());
   EXPECT_TRUE(document.sources[0].text.starts_with("base = "));
@@ -107,7 +107,7 @@ TEST_F(DocumentTest, RefusesTwoWaysToSayOneThingInOneCommandLine) {
   EXPECT_NE(problem(file, {"train.batch_size=3", "train.batch_tokens=7"}), "no problem");
   EXPECT_NE(problem(file, {"seed=3"}, {.grid = {}, .seeds = "1-2"}), "no problem");
   EXPECT_EQ(problem(file, {"train.steps=7", "train.batch_size=3", "train.steps=8"}), "no problem")
-      << "of one option the later word counts";
+      << "the last override of an option counts";
 }
 
 TEST_F(DocumentTest, RefusesABaseThatInheritsItself) {
@@ -230,7 +230,7 @@ TEST_F(DocumentTest, FindsPluginFolders) {
   EXPECT_TRUE(plugin_folders(parse_experiment_file("", "a.toml")).empty());
 }
 
-TEST_F(DocumentTest, RefusesPluginFoldersThatAreNone) {
+TEST_F(DocumentTest, RejectsInvalidPluginFolders) {
   const auto refused = [&](const std::string& text) -> std::string {
     try {
       plugin_folders(load_experiment_file(write("a.toml", text)));

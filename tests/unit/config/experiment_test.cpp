@@ -37,7 +37,7 @@ TEST(Experiment, HasEveryTableWithItsTypes) {
   EXPECT_EQ(run.task.type, "ner");
   EXPECT_EQ(run.task.key, "task");
   EXPECT_EQ(run.data.reader.type, "conll");
-  EXPECT_TRUE(run.data.reader.options.values().empty()) << "root and the files are no options of the reader";
+  EXPECT_TRUE(run.data.reader.options.values().empty()) << "root and the files are not options of the reader";
   ASSERT_EQ(run.data.train.size(), 1U);
   EXPECT_TRUE(run.data.train.front().ends_with("/corpus/train.conll"));
   EXPECT_TRUE(run.data.test.empty());
@@ -157,7 +157,7 @@ TEST(Experiment, RefusesWhatDoesNotFitAndNamesTheKey) {
   EXPECT_EQ(experiment_problem(json::array()), ": a resolved experiment must be an object, found []");
 }
 
-/// An equal value that was written down is given, a default is not; without origins every value is given.
+/// A written value counts as given even if it equals the default; without origins every value is given.
 TEST(Experiment, KnowsWhichOptionsWereGiven) {
   Problems problems;
   const Catalogue catalogue = sample::catalogue();

@@ -10,7 +10,7 @@
 namespace encore {
 namespace {
 
-TEST(Fingerprint, EqualTextsDoNotDiffer) {
+TEST(Fingerprint, EqualFingerprintsDoNotDiffer) {
   EXPECT_EQ(fingerprint_difference("a=1;b=2", "a=1;b=2"), "");
 }
 
@@ -34,7 +34,7 @@ TEST(Fingerprint, OfThisBuildNamesEveryField) {
     EXPECT_NE(host_fingerprint().find(field), std::string_view::npos)
         << field << " in " << host_fingerprint();
   EXPECT_EQ(host_fingerprint().find("NATIVE"), std::string_view::npos)
-      << "says nothing of the processor: " << host_fingerprint();
+      << "lacks the processor: " << host_fingerprint();
 }
 
 class FingerprintProblem : public ::testing::Test {
@@ -60,7 +60,7 @@ std::string with(const std::string& from, const std::string& to) {
   return text.replace(text.find(from), from.size(), to);
 }
 
-TEST_F(FingerprintProblem, EqualIsNone) {
+TEST_F(FingerprintProblem, EqualFingerprintsAreFine) {
   EXPECT_EQ(fingerprint_problem("p", folder_ / "p.so", here, here), "");
 }
 

@@ -1,4 +1,4 @@
-// Manifests on disk and the catalogue made of them: lookup, second owners, damaged files.
+// Manifests on disk and their catalogue: lookup, duplicate owners, damaged files.
 #include "config/catalogue.hpp"
 
 #include <gtest/gtest.h>
@@ -73,7 +73,7 @@ TEST_F(ManifestTest, SuggestsTheNearestNameAndSaysWhereItSearched) {
   const Catalogue catalogue = Catalogue::load({folder_});
   try {
     catalogue.get(Kind::layer, "self_atention");
-    FAIL() << "a layer was made up";
+    FAIL() << "found a layer that does not exist";
   } catch (const Error& error) {
     EXPECT_EQ(std::string(error.what()),
               "no plugin offers a layer \"self_atention\"; did you mean \"self_attention\"? "
@@ -91,7 +91,7 @@ TEST_F(ManifestTest, RefusesASecondOwnerOfAName) {
   write("b.json", manifest_to_json(manifest("highway")).dump());
   try {
     Catalogue::load({folder_});
-    FAIL() << "the second owner won";
+    FAIL() << "accepted the second owner";
   } catch (const Error& error) {
     EXPECT_EQ(std::string(error.what()),
               "two plugins offer the layer \"highway\": " + (folder_ / "a.json").string() + " and " +
@@ -192,8 +192,8 @@ TEST_F(ManifestTest, AFolderThatIsNotThereIsNamed) {
           "out of the plugin path");
 }
 
-/// Exits 0 if the folder is refused for lack of permission. Root may read everything, so it becomes user
-/// "nobody".
+/// Exits with 0 if the folder is rejected for lack of permission. Root may read everything, so it gives up
+/// its rights.
 [[noreturn]] void read_as_nobody(const fs::path& folder) {
   if (::geteuid() == 0 && ::setuid(65534) != 0) ::_exit(3);
   const Catalogue catalogue = Catalogue::load({folder});
@@ -267,7 +267,7 @@ TEST_F(ManifestTest, SaysWhichFieldIsWrong) {
   EXPECT_EQ(problem(json), "layer \"highway\" declares an option \"type\", which is reserved");
 }
 
-/// A task and a reader, as their manifest has them.
+/// Returns a task and a reader, as in their manifests.
 nlohmann::json host_parts() {
   return manifest_to_json({"sample",
                            "1.2.0",

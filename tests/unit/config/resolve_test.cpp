@@ -1,4 +1,4 @@
-// One run's tables: what a correct experiment resolves to, and everything that can be wrong with one.
+// The tables of one run: the result for a correct experiment, and every mistake.
 #include "config/resolve.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ std::string resolve_problems(const std::string& text) {
   return all;
 }
 
-/// The sample with one place changed.
+/// Returns the sample with one place changed.
 std::string problem_with(const std::string& from, const std::string& to) {
   return resolve_problems(changed(sample::experiment, from, to));
 }
@@ -111,7 +111,7 @@ TEST(Resolve, ANormMayHaveATableOfItsOwn) {
   EXPECT_FALSE(run.config["model"]["layer"].contains("layer_norm"));
 }
 
-TEST(Resolve, TellsLayerTablesThatNobodyNames) {
+TEST(Resolve, ReportsUnusedLayerTables) {
   Problems problems;
   const Resolved run =
       resolved(changed(sample::experiment, "[\"attention\", \"feed_forward\"]", "[\"attention\"]"), problems);
@@ -154,11 +154,11 @@ TEST(Resolve, SaysToWhichTableAMisplacedOptionBelongs) {
   EXPECT_EQ(in_train("draws = 3"), unknown("draws", "it is an option of [sweep]"));
   EXPECT_EQ(in_train("dropout = 0.1"),
             unknown("dropout", "it is an option of [model] and [model.layer.attention]"));
-  // The norm has no table yet: it would be this one.
+  // The norm has no table yet: this one would become its table.
   EXPECT_EQ(in_train("epsilon = 1e-6"), unknown("epsilon", "it is an option of [model.layer.layer_norm]"));
-  // No table of the experiment takes it, but those of other types would.
+  // No table of the experiment has this option, but tables of other types would.
   EXPECT_EQ(in_train("momentum = 0.9"), unknown("momentum", "it is an option of optimizer \"sgd\""));
-  // An option that many tables have gives no hint.
+  // An option of many tables gives no hint.
   EXPECT_EQ(in_train("type = 3").substr(0, 60), unknown("type", "it takes \"batch_size\"").substr(0, 60));
 }
 
@@ -186,7 +186,7 @@ TEST(Resolve, SuggestsANearNameBesideTheTableOfTheVeryName) {
       problem_with("width = 8", "width = 8\nheads = 2"),
       "dir/a.toml:14:1: unknown option \"heads\" of [model]; it is an option of [model.layer.attention]; or "
       "did you mean \"head\"?");
-  // A near name in the same table is likelier than a type that is not in use.
+  // A similar name in the same table is more likely than a type that is not in use.
   EXPECT_EQ(
       problem_with("epochs = 3", "epochs = 3\nhiden = 4"),
       "dir/a.toml:32:1: unknown option \"hiden\" of [train]; it takes \"batch_size\", \"batch_tokens\", "
@@ -338,7 +338,7 @@ TEST(Resolve, TakesOneLengthOfTrainingAndOneSizeOfBatches) {
   EXPECT_EQ(in_train("steps = 3"), "");
   EXPECT_EQ(in_train("steps = 3\nbatch_tokens = 4096"), "");
   EXPECT_EQ(in_train("steps = 3\nbatch_tokens = 64\ngradient_shards = 40"), "")
-      << "how many examples a batch has is not known";
+      << "the number of examples in a batch is unknown";
   EXPECT_EQ(
       in_train("batch_size = 3"),
       "dir/a.toml:30:1: option \"epochs\" of [train] is missing, and so is \"steps\"; give one of them: "
@@ -359,7 +359,7 @@ TEST(Resolve, TakesOneLengthOfTrainingAndOneSizeOfBatches) {
       "integer 0");
 }
 
-TEST(Resolve, RefusesWhatNoMachineHoldsOrNobodyWaitsFor) {
+TEST(Resolve, RejectsSizesBeyondEveryMachine) {
   const auto refused = [](const std::string& option, const std::string& table, const std::string& range) {
     return "option \"" + option + "\" of [" + table + "] must be " + range + ", found the integer ";
   };
@@ -474,7 +474,7 @@ TEST(Resolve, TheLongestSequenceMayBeAPercentage) {
   EXPECT_EQ(resolved(changed(sample::experiment, dev, dev + "\nmax_length = \"95.0%\""), problems)
                 .config["data"]["max_length"],
             "95%")
-      << "one way to write it";
+      << "both spellings are stored alike";
 }
 
 TEST(Resolve, RefusesValuesOutOfRange) {
@@ -496,7 +496,7 @@ TEST(Resolve, RefusesTasksAndReadersThatNoPluginOffers) {
       "dir/a.toml:1:1: table [task] is missing; it must name a task as its type: \"classify\", \"ner\"");
 }
 
-/// The sample with the task and the reader that read examples with a label.
+/// Returns the sample with the task and the reader for examples with a label.
 const std::string classification =
     changed(changed(sample::experiment, "\"ner\"", "\"classify\""), "\"conll\"", "\"tsv\"");
 
@@ -509,7 +509,7 @@ TEST(Resolve, ATaskAndAReaderAddOptionsToTheirTables) {
   EXPECT_EQ(run.config["task"], (nlohmann::json{{"type", "classify"}, {"top", 3}}));
   EXPECT_EQ(run.config["data"]["separator"], "tab");
   EXPECT_EQ(run.config["data"]["names"], std::filesystem::current_path().string() + "/dir/corpus/labels.txt")
-      << "as the paths of Encore's own start from the root";
+      << "as the paths of the shipped readers start from the root";
   EXPECT_EQ(run.config["data"]["max_length"], 256);
   EXPECT_EQ(run.config["train"]["select"], "max dev/accuracy") << "the task's own";
   EXPECT_EQ(run.origin.at("data.separator").source, Source::fallback);

@@ -131,7 +131,7 @@ warmup_steps = 20
 epochs = 3
 )";
 
-/// `text` with the only occurrence of `from` replaced; a test that means another place fails loudly.
+/// Returns `text` with the only occurrence of `from` replaced; fails if there are several or none.
 inline std::string changed(std::string text, const std::string& from, const std::string& to) {
   const std::size_t place = text.find(from);
   ENCORE_REQUIRE(place != std::string::npos, "\"" + from + "\" is not in the text");

@@ -53,7 +53,7 @@ TEST(SchemaJson, KeepsNumbersNumbers) {
   EXPECT_EQ(option_value_from_json(json(2), OptionType::integer), OptionValue(std::int64_t{2}));
 }
 
-TEST(SchemaJson, RefusesWhatIsNoSchema) {
+TEST(SchemaJson, RejectsAnInvalidSchema) {
   EXPECT_EQ(schema_problem("{}"), "\"options\" must be a list, found {}");
   EXPECT_EQ(schema_problem("[3]"), "an option must be an object, found 3");
   EXPECT_EQ(schema_problem(R"([{"type": "text"}])"), "an option has no \"name\"");

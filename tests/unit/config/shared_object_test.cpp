@@ -36,7 +36,7 @@ TEST_F(SharedObjectTest, AMissingOneIsSaidToBeMissing) {
       name() + ": there is a manifest but no such file; build the plugin again, or remove its manifest");
 }
 
-TEST_F(SharedObjectTest, OneThatWasCutTellsWhere) {
+TEST_F(SharedObjectTest, OneThatWasCutReportsItsSize) {
   const std::string whole = sample::elf_file(2);
   EXPECT_EQ(problem(whole.substr(0, 100)),
             name() + ": is cut off at 100 of 192 bytes; build it again or copy it whole");
@@ -54,7 +54,7 @@ TEST_F(SharedObjectTest, APipeIsNotWaitedFor) {
                 "file, and name that");
 }
 
-TEST_F(SharedObjectTest, OtherFilesAreNone) {
+TEST_F(SharedObjectTest, OtherFilesAreNotSharedObjects) {
   const std::string none = name() + ": is no shared object (no ELF file); build the plugin again";
   EXPECT_EQ(problem(""), none);
   EXPECT_EQ(problem("version https://git-lfs.github.com/spec/v1\n"), none);

@@ -1,4 +1,4 @@
-// The site file: what is read, and where each mistake is.
+// The site file: its values, and the place of each mistake.
 #include "config/site_file.hpp"
 
 #include <gtest/gtest.h>
@@ -93,7 +93,7 @@ TEST(SiteFile, MistakesAreNamedWithTheirPlace) {
   expect("[slurm]\nmax_submits_per_minute = -1\n", "site.toml:2:26");
 }
 
-TEST(SiteFile, TextsMayBeLong) {
+TEST(SiteFile, StringsMayBeLong) {
   const std::size_t many = 300'000;
   const std::string digits(many, '1'), letters(many, 'x'), braces(many, '{');
   const SlurmSite site = parse_site("[slurm]\ntime = \"" + digits + "\"\nmemory = \"" + digits + "G\"\n" +

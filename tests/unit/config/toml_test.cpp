@@ -45,7 +45,7 @@ TEST(Toml, KeepsTypes) {
   EXPECT_EQ(describe(root.find("f")->value), "the date 2026-01-02");
 }
 
-TEST(Toml, PointsAtWhatIsNoToml) {
+TEST(Toml, PointsAtInvalidToml) {
   EXPECT_EQ(toml_problem("a = 1\nb = = 2\n").substr(0, 20), "a.toml:2:5: not TOML");
   EXPECT_EQ(toml_problem("[model\nwidth = 1\n").substr(0, 10), "a.toml:1:7");
   EXPECT_NE(toml_problem("a = \"\xff\"\n").find("invalid utf-8"), std::string::npos);
@@ -61,7 +61,7 @@ TEST(Toml, RefusesCharactersOutsideQuotesThatAreNotAscii) {
   EXPECT_EQ(toml_problem("[ä]\n"), "a.toml:1:2: " + message("ä (U+00E4)"));
   EXPECT_EQ(toml_problem("a\u00A0= 1\n"), "a.toml:1:2: " + message("\u00A0 (U+00A0)"));
   EXPECT_EQ(toml_problem("a = [1, {\U0001F600 = 2}]\n"), "a.toml:1:10: " + message("\U0001F600 (U+1F600)"));
-  // toml++ 3.3 ends in a branch that it declares unreachable where such a character continues a value.
+  // toml++ 3.3 ends in a branch that it declares unreachable if such a character continues a value.
   EXPECT_EQ(toml_problem("a = 1e\u0301\n"), "a.toml:1:7: " + message("\u0301 (U+0301)"));
   EXPECT_EQ(toml_problem("a = tru\u00E9\n"), "a.toml:1:8: " + message("é (U+00E9)"));
   EXPECT_EQ(toml_problem("\"ä\" = 'ü'\nb = \"\"\"\nö\n\"\"\" # é\n"), "no problem");
@@ -97,7 +97,7 @@ TEST(Toml, RefusesKeysAndTablesThatNestTooDeep) {
   EXPECT_EQ(toml_problem("x = " + std::string(100000, '[')), "a.toml:1:105: " + deep);
   std::string tables;
   for (int i = 0; i < 200; ++i) tables += "{" + dots(50) + "=";
-  EXPECT_EQ(toml_problem("x = " + tables), "a.toml:1:207: " + deep) << "what is dotted within tables adds up";
+  EXPECT_EQ(toml_problem("x = " + tables), "a.toml:1:207: " + deep) << "dotted keys within tables add up";
 }
 
 TEST(Toml, NothingHidesAKeyThatNestsTooDeep) {

@@ -1,5 +1,4 @@
-// Tests which tables of bases have no effect: each rule by which a nearer file replaces one, and the
-// exceptions.
+// Tables of base files without effect: each rule by which a nearer file replaces one, and the exceptions.
 #include "config/unused_tables.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +8,7 @@ namespace {
 
 using Notes = std::vector<std::string>;
 
-/// The nearest first.
+/// Returns the notes about these files, the nearest first.
 Notes notes_of(const std::vector<std::string>& texts) {
   const char* names[] = {"near.toml", "base.toml", "far.toml"};
   std::vector<SourceFile> sources;
@@ -28,7 +27,7 @@ TEST(UnusedTables, SoDoASweepAndASecondSearch) {
   EXPECT_EQ(notes_of({"[sweep]\ndraws = 2\n", "[search]\ntrials = 4\n[search.space]\n"}).size(), 1U);
   EXPECT_EQ(notes_of({"[sweep]\ndraws = 2\n", "[[sweep.zip]]\na.b = [1]\n"}).size(), 1U);
   EXPECT_EQ(notes_of({"[search]\n", "[search]\n"}).size(), 1U);
-  // One that nothing replaces is used, and one behind it is not.
+  // A table that nothing replaces is used, and one behind it is not.
   EXPECT_EQ(notes_of({"seed = 1\n", "[sweep]\ndraws = 2\n"}), Notes());
   const Notes far = notes_of({"seed = 1\n", "[search]\n", "[sweep]\ndraws = 2\n"});
   ASSERT_EQ(far.size(), 1U);
@@ -44,12 +43,12 @@ TEST(UnusedTables, AnotherTypeOfDataTakesOptionsOfEncoreAlong) {
                    "it names another type: near.toml:2:1"}));
   EXPECT_EQ(notes_of({"[data]\ntype = \"conll\"\n", base}), Notes());
   EXPECT_EQ(notes_of({"[data]\ntrain = \"b\"\n", base}), Notes());
-  // The replacement may lie between two bases, and takes what is behind it.
+  // The replacement may lie between two bases, and replaces the tables behind it.
   EXPECT_EQ(notes_of({"[data]\ntrain = \"b\"\n", "[data]\ntype = \"tsv\"\nmax_length = 9\n", base}).size(),
             1U);
 }
 
-TEST(UnusedTables, FilesThatAreNoTomlHaveNoNotes) {
+TEST(UnusedTables, InvalidTomlFilesHaveNoNotes) {
   EXPECT_EQ(notes_of({"[search]\n", "[sweep\n"}), Notes());
   EXPECT_EQ(notes_of({}), Notes());
 }

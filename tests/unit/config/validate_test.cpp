@@ -1,4 +1,4 @@
-// One table against one schema: what is accepted, and the exact words for what is not.
+// One table against one schema: accepted values, and the exact messages for others.
 #include "config/validate.hpp"
 
 #include <gtest/gtest.h>
@@ -59,14 +59,14 @@ TEST(Validate, RefusesNulAndAnEmptyPathThatIsNeeded) {
             "sweep.toml:1:9: option \"vocab\" of layer \"self_attention\" " + nul);
   EXPECT_EQ(validation_problem("words = [\"a\", \"\\u0000\"]\n"),
             "sweep.toml:1:9: option \"words\" of layer \"self_attention\" " + nul);
-  EXPECT_EQ(validation_problem("vocab = \"\"\n"), "no problem") << "of an option that may be left out";
+  EXPECT_EQ(validation_problem("vocab = \"\"\n"), "no problem") << "for an option that may be left out";
   const Schema needed = Schema().required("train", OptionType::path, {.help = "file"});
   EXPECT_EQ(validation_problem("train = \"\"\n", needed),
             "sweep.toml:1:9: option \"train\" of layer \"self_attention\" must be a path in quotes, found an "
             "empty one");
 }
 
-TEST(Validate, StopsWhereNobodyReadsOn) {
+TEST(Validate, StopsAfterTooManyProblems) {
   std::string text;
   for (int i = 0; i < 20000; ++i) text += "zkey" + std::to_string(i) + " = 1\n";
   Problems problems;
@@ -156,7 +156,7 @@ TEST(Validate, ReportsAllProblemsInTheOrderOfTheFile) {
   check("bias = 3\nheads = 0\nwhat = 1\n", problems);
   try {
     problems.require_none();
-    FAIL() << "problems were swallowed";
+    FAIL() << "problems were lost";
   } catch (const ConfigErrors& errors) {
     ASSERT_EQ(errors.problems().size(), 3U);
     EXPECT_EQ(errors.problems()[0].key, "model.layer.attention.bias");

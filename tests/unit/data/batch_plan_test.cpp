@@ -71,7 +71,7 @@ BatchOptions by_tokens(std::int64_t tokens, std::uint64_t seed = 1) {
   return {.seed = seed, .batch_tokens = tokens};
 }
 
-/// The longest example that batch_tokens counts times the number of examples.
+/// Returns the longest example, as batch_tokens counts it, times the number of examples.
 std::int64_t padded_tokens(std::span<const std::int32_t> counted, const Numbers& batch) {
   std::int64_t longest = 0;
   for (const std::int32_t member : batch)
@@ -80,7 +80,7 @@ std::int64_t padded_tokens(std::span<const std::int32_t> counted, const Numbers&
 }
 
 TEST(BatchTokens, AreTheSameOnEveryMachine) {
-  // As in PlanEpoch: these numbers may never change.
+  // These numbers may never change either, as in PlanEpoch.
   const Numbers lengths = {5, 9, 3, 3, 7, 4, 8, 6};
   EXPECT_EQ(encore::plan_epoch(lengths, by_tokens(14), 0), (Plan{{2, 3, 5}, {0, 7}, {6}, {1}, {4}}));
 }
@@ -152,7 +152,7 @@ TEST(PlanEvaluation, KeepsTheOrderOfTheSetWhereBatchesDecide) {
             (Plan{{0, 1}, {2, 3}, {4}}));
 }
 
-TEST(ExampleLengths, AddUpBothTextsAndAllSequences) {
+TEST(ExampleLengths, AddUpSourceTargetAndAllSequences) {
   encore::SetBuilder builder;
   const encore::ExampleSet set = builder.set({.lengths = builder.keep(Numbers{2, 1, 3}),
                                               .ids = builder.keep(Numbers{1, 2, 3, 4, 5, 6}),

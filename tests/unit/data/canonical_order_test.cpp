@@ -1,5 +1,4 @@
-// Marks are put into the order that utf8proc gives them, by work that grows with the text and not with its
-// square.
+// Marks get the order of utf8proc, by work that grows with the length of the input and not with its square.
 #include "canonical_order.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +16,7 @@ using Points = std::vector<std::int32_t>;
 
 const auto nothing = [](std::size_t, std::size_t) {};
 
-/// Letters, letters with marks, Hangul, and marks of many classes, often several in a row.
+/// Makes letters, letters with marks, Hangul, and marks of many classes, often several in a row.
 std::string drawn_text(std::mt19937& random) {
   static const Points letters = {'a',    'Z',    0xE9,    0x1E69, 0xAC01, 0x1100,
                                  0x1161, 0x65E5, 0x1F600, ' ',    0x0344, 0xFB1D};

@@ -1,4 +1,4 @@
-// Records to sets: the same on any number of threads, and what a task must not give.
+// Encoding of records: equal sets on any number of threads, and invalid output of a task.
 #include "data/encode.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 
 using Values = std::vector<std::int32_t>;
 
-/// Ids, and beside them a column of each kind; `break_record` gives one record something that does not fit.
+/// Writes ids and a column of each kind; `break_record` gives one record something that does not fit.
 class ColumnTask final : public Task {
  public:
   explicit ColumnTask(std::function<void(EncodedExample&)> break_record = {}, bool truth = true)

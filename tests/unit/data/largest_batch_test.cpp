@@ -1,4 +1,4 @@
-// The sizes that memory is planned for: reached, never exceeded.
+// The sizes for which memory is planned: some batch reaches them, none exceeds them.
 #include "data/largest_batch.hpp"
 
 #include <gtest/gtest.h>
@@ -130,7 +130,7 @@ TEST(LargestBatch, OfEvaluationLooksAtSortedBatches) {
   EXPECT_EQ(largest.longest, 5);
 }
 
-TEST(LargestBatch, CountsSecondTextsAndPickedRows) {
+TEST(LargestBatch, CountsTargetsAndPickedRows) {
   encore::SetBuilder builder;
   const encore::ExampleSet set =
       builder.set({.lengths = builder.keep(Numbers{2, 1, 3}),
@@ -161,7 +161,7 @@ TEST(LargestBatch, ABucketHoldsWhatIsInItAndLittleMore) {
     EXPECT_GE(bucket.target.tokens, rows + 1);
     EXPECT_LE(bucket.squares, 2 * rows);
     EXPECT_EQ(bucket.picked, bucket.tokens);
-    EXPECT_EQ(encore::bucket_of(bucket).tokens, bucket.tokens) << "it is the largest of its bucket";
+    EXPECT_EQ(encore::bucket_of(bucket).tokens, bucket.tokens) << "the bucket is its own largest batch";
     EXPECT_LE(bucket.tokens, rows <= 64 ? 2 * rows : rows + rows / 8) << rows;
     EXPECT_GE(bucket.tokens, last);
     buckets += bucket.tokens != last ? 1 : 0;

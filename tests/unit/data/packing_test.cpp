@@ -1,5 +1,5 @@
-// Packing: rows side by side, padding, several sequences and two texts per example, picked rows, columns that
-// are drawn anew in every epoch; shards; and what is refused.
+// Packing: rows side by side, padding, several sequences or a source and a target per example, picked rows,
+// columns that are drawn again in every epoch; shards; and rejected input.
 #include "data/packing.hpp"
 
 #include <gtest/gtest.h>
@@ -68,8 +68,8 @@ TEST(Packer, PadsWithSequencesOfTheirOwn) {
   EXPECT_THROW(packed(set, {2}, targets_needed(), {Batching::padded, 3, 0}), std::logic_error);
 }
 
-/// Example 0: sequences of 2 and 3 rows; example 1: one of 1 row. A weight per sequence, rows that are
-/// picked.
+/// Example 0: sequences of 2 and 3 rows; example 1: one of 1 row. Each sequence has a weight, and some rows
+/// are picked.
 ExampleSet pairs() {
   SetBuilder builder;
   return builder.set(
@@ -101,7 +101,7 @@ TEST(Packer, KeepsTheSequencesOfAnExampleTogether) {
   EXPECT_EQ(batch.columns[0].numbers, (std::vector<float>{0.5F, 0.25F, 2.0F}));
   EXPECT_EQ(batch.weights, std::vector{2.75});
   const auto shards = cut_shards(batch.offsets, batch.borders, 2);
-  EXPECT_EQ(shards[0].last, 2);  // three rows would be a better half, and would part the pair
+  EXPECT_EQ(shards[0].last, 2);  // three rows would be a better half, but split the pair
 }
 
 TEST(Packer, PicksRows) {
@@ -181,7 +181,7 @@ TEST(Packer, RefusesNumbersThatNoKernelMayIndexWith) {
 
 // --- segments of a pair ---
 
-/// A pair of texts in one sequence, then a text alone.
+/// Two segments in one sequence, then one segment alone.
 ExampleSet joined(Numbers segments, ColumnRule rule = {.name = segments_column}) {
   SetBuilder builder;
   return builder.set({.lengths = builder.keep(Numbers{4, 2}),
@@ -212,7 +212,7 @@ TEST(Packer, RefusesSegmentsThatTheModelDoesNotHave) {
             "the task gives segment -1 in sequence 1, and the model has 2 segments, from 0 (model.segments)");
 }
 
-// --- examples that are drawn anew ---
+// --- examples that are drawn again ---
 
 class DrawingTask final : public Task {
  public:

@@ -75,7 +75,7 @@ TEST(Vocabulary, KeepsMergesBehindItsPieces) {
   EXPECT_EQ(encore::load_vocabulary(folder / "vocab.json"), lines);
 }
 
-TEST(Vocabulary, RefusesWhatIsNone) {
+TEST(Vocabulary, RejectsAnInvalidFile) {
   const TemporaryFolder folder;
   const std::string path = (folder / "vocab.txt").string();
   const auto refusal = [&](const std::string& bytes) {

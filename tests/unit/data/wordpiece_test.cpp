@@ -190,7 +190,7 @@ TEST(WordPiece, DecodesToWordsWithABlankBetweenThem) {
   EXPECT_THROW(tokenizer.decode(std::vector<std::int32_t>{100000}), std::logic_error);
 }
 
-TEST(WordPiece, RefusesWhatIsNoVocabulary) {
+TEST(WordPiece, RejectsAnInvalidVocabulary) {
   WordPiece tokenizer(options(false), {});
   EXPECT_EQ(message_of<Error>([&] {
               tokenizer.load({"[PAD]", "[CLS]", "[SEP]", "a"});
@@ -251,7 +251,7 @@ TEST(WordPieceTrainer, RefusesASizeBelowTheCharacters) {
       "vocab_size = 10 is too small for this text: its 3 characters and the special tokens already need 11");
 }
 
-TEST(WordPieceTrainer, TakesTextsWithSeveralWords) {
+TEST(WordPieceTrainer, TakesLinesWithSeveralWords) {
   WordPiece words(options(true, "vocab_size", std::int64_t{40}), {});
   WordPiece texts(options(true, "vocab_size", std::int64_t{40}), {});
   words.train({{"Lower", 3}, {"lower", 2}, {"slow,", 5}, {"wolves", 2}});

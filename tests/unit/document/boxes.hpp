@@ -1,5 +1,5 @@
-// Where labels of a drawing lie: turned rectangles, and whether two of them overlap (separating axes); what a
-// drawing shows.
+// The places of labels in a drawing: rotated rectangles, and whether two of them overlap (separating axes);
+// also the shapes of a drawing.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace encore::samples {
 
 using Corners = std::array<std::pair<double, double>, 4>;
 
-/// Of the letters: from the base line up by the height of a capital, down by a descender.
+/// The box of the letters: from the base line up by the height of a capital, down by a descender.
 inline Corners corners(const Label& label) {
   const double width = text_width(label.text, label.size) * (label.strong ? 1.12 : 1.0);
   const double from = label.anchor == Label::Anchor::start    ? 0.0
@@ -62,7 +62,7 @@ std::vector<Shape> shapes_of(const Drawing& drawing) {
   return found;
 }
 
-/// Crosses: what is not finite.
+/// Crosses mark values that are not finite.
 inline std::size_t crosses(const Drawing& drawing, bool with_title = true) {
   const auto markers = shapes_of<Marker>(drawing);
   return static_cast<std::size_t>(std::ranges::count_if(markers, [&](const Marker& marker) {
@@ -75,7 +75,7 @@ inline bool says(const Drawing& drawing, const std::string& text) {
                              [&](const Label& label) { return label.text == text; });
 }
 
-/// No label outside of the drawing, no two on top of each other.
+/// Expects no label outside of the drawing, and no two on top of each other.
 inline void expect_on_paper_and_apart(const Drawing& drawing) {
   std::vector<std::pair<Corners, std::string>> boxes;
   for (const Label& label : shapes_of<Label>(drawing)) {

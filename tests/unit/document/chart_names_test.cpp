@@ -1,4 +1,4 @@
-// Names in pictures: legible, on the paper, and never two different ones cut to one.
+// Names in pictures: legible, inside the paper, and never two different ones cut to the same text.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ std::vector<std::string> grid_names(int kind) {
   return names;
 }
 
-/// Every chart that names something, with these names.
+/// Returns every chart that names something, with these names.
 std::vector<Chart> named_charts(const std::vector<std::string>& names) {
   LineChart lines{{"step"}, {"loss"}, {}};
   ScatterChart points{{"candidate"}, {"test/f1", "%"}, names, {{"means", {}}, {"runs", {}}}};
@@ -58,7 +58,8 @@ std::vector<Chart> named_charts(const std::vector<std::string>& names) {
   return {lines, points, lying, upright, matrix, parallel, lanes};
 }
 
-/// The different labels that stand for names, whole or cut; of a matrix those of the rows, or of the columns.
+/// Returns the different labels that stand for names, whole or cut; for a matrix those of the rows, or of the
+/// columns.
 std::set<std::string> name_labels(const Drawing& drawing, const std::vector<std::string>& names,
                                   bool slanted = false) {
   std::set<std::string> found;
@@ -69,7 +70,7 @@ std::set<std::string> name_labels(const Drawing& drawing, const std::vector<std:
   return found;
 }
 
-/// How many labels a chart says that it leaves out: "and 3 more".
+/// Returns how many labels a chart reports as left out: "and 3 more".
 std::size_t more_of(const Drawing& drawing) {
   for (const Label& label : shapes_of<Label>(drawing))
     if (label.text.starts_with("and ") && label.text.ends_with(" more"))
@@ -79,7 +80,7 @@ std::size_t more_of(const Drawing& drawing) {
 
 }  // namespace
 
-TEST(Charts, LongNamesAreToldApart) {
+TEST(Charts, LongNamesAreDistinguished) {
   for (int kind = 0; kind < 3; ++kind) {
     const std::vector<std::string> names = grid_names(kind);
     for (const Chart& chart : named_charts(names))
@@ -198,20 +199,20 @@ TEST(Text, NamesAreCutSoThatTheyStayApart) {
   const auto cut = [](const Names& names) { return shortened_apart(names, 80, 10); };
   EXPECT_EQ(cut({}), Names());
   EXPECT_EQ(cut({"a", "b\nc"}), Names({"a", "b c"}));
-  // At the end where that is enough.
+  // Cut at the end if that is enough.
   EXPECT_EQ(cut({"first of some length", "second of some length"}),
             Names({"first of some l\u2026", "second of so\u2026"}));
   // The names lose their common beginning, up to a word.
   EXPECT_EQ(cut({"rate=0.001,warmup=50", "rate=0.001,warmup=60"}),
             Names({"\u2026warmup=50", "\u2026warmup=60"}));
-  // What fits stays whole, and takes no part.
+  // A name that fits stays whole, and does not count.
   EXPECT_EQ(cut({"rate", "rate=0.001,warmup=50", "rate=0.001,warmup=60"}),
             Names({"rate", "\u2026warmup=50", "\u2026warmup=60"}));
-  // Differences at both ends: in the middle.
+  // Differences at both ends: cut in the middle.
   const Names both = cut({"a=1,something long,b=1", "a=1,something long,b=2", "a=2,something long,b=1"});
   EXPECT_EQ(both.at(0).substr(0, 3), "a=1");
   EXPECT_TRUE(both.at(0).ends_with("b=1") && both.at(1).ends_with("b=2") && both.at(2).starts_with("a=2"));
-  // Differences nowhere else than in the middle of what has no words: numbers.
+  // Differences only in the middle of names without words: numbers.
   const std::string m(100, 'm');
   const Names numbered = cut({m + "1" + m, m + "2" + m, m + "1" + m});
   EXPECT_TRUE(numbered.at(0).starts_with("1: mm") && numbered.at(1).starts_with("2: mm"));

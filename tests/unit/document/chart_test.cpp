@@ -1,5 +1,5 @@
 // Every chart, of real and of hostile data, on every paper: no label outside the drawing, no two labels on
-// top of each other, every number finite. Then what each of them shows.
+// top of each other, every number finite. Then the content of each chart.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ using samples::says;
 using samples::shapes_of;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// The charts of a document, with the id of their figure.
+/// Returns the charts of a document, with the id of their figure.
 void collect(const Section& section, std::vector<std::pair<std::string, Chart>>& charts) {
   for (const Block& block : section.blocks)
     if (const auto* figure = std::get_if<Figure>(&block)) charts.emplace_back(figure->id, figure->chart);
@@ -116,7 +116,7 @@ TEST(Charts, PointsOfShortCurvesAreMarkedAndThoseOfLongOnesAreNot) {
   };
   const auto markers = shapes_of<Marker>(draw(LineChart{{"x"}, {"y"}, {curve(4), curve(5)}}, 640.0));
   ASSERT_EQ(markers.size(), 9u);
-  EXPECT_NE(markers.front().shape, markers.back().shape) << "curves are told apart without colour";
+  EXPECT_NE(markers.front().shape, markers.back().shape) << "curves differ without colour";
   EXPECT_TRUE(shapes_of<Marker>(draw(LineChart{{"x"}, {"y"}, {curve(500)}}, 640.0)).empty());
 }
 
@@ -200,7 +200,7 @@ TEST(Charts, ThinningKeepsEverySpike) {
   EXPECT_NEAR(lowest, plane.bottom - 0.05 * (plane.bottom - plane.top), 1e-6);
 }
 
-TEST(Charts, WhatIsNotFiniteIsMarked) {
+TEST(Charts, ValuesThatAreNotFiniteAreMarked) {
   const Drawing lines =
       draw(LineChart{{"step"}, {"loss"}, {{"a", {0, 1, 2, 3, 4}, {1, nan, 2, infinity, 3}}}});
   EXPECT_EQ(crosses(lines), 2u);
@@ -274,7 +274,7 @@ TEST(Charts, BoxesOfAFlowStandFromBottomToTop) {
   EXPECT_TRUE(says(drawing, "\u00D7 12"));
 }
 
-/// The colour of the paper under a place, with all areas that were drawn before.
+/// Returns the colour of the paper under a place, with all areas that were drawn before.
 Colour ground_under(const Drawing& drawing, std::size_t shapes, double x, double y, Paper paper) {
   Colour ground = colour_of(Tone::ground, paper);
   for (std::size_t i = 0; i < shapes; ++i)

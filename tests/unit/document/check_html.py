@@ -1,4 +1,4 @@
-"""Reads an HTML report as a browser would and says what is wrong: tags that do not nest, ids that stand twice, links
+"""Reads an HTML report as a browser would and prints what is wrong: tags that do not nest, duplicate ids, links
 that lead nowhere, headings out of order, pictures without a text, tables without headers. Exit code 1 if anything."""
 import sys
 from html.parser import HTMLParser

@@ -1,4 +1,4 @@
-// Colours: the tones against the papers, and the style sheet's own.
+// Colours: the contrast of the tones on the papers, and of the style sheet's own.
 #include "document/palette.hpp"
 #include "support/places.hpp"
 
@@ -46,12 +46,12 @@ TEST(Palette, HasContrastInLightAndDark) {
 TEST(Palette, EveryColourOfTextInTheStyleSheetHasContrast) {
   std::ifstream file(ENCORE_SOURCE_DIR "/reports/report.css");
   const std::string css{std::istreambuf_iterator<char>(file), {}};
-  std::size_t texts = 0, edges = 0;
+  std::size_t letters = 0, edges = 0;
   const std::regex use("([a-z-]+):[^;{}]*var\\(--([a-z]+)\\)");
   for (auto match = std::sregex_iterator(css.begin(), css.end(), use); match != std::sregex_iterator();
        ++match) {
     const std::string property = (*match)[1], tone = (*match)[2];
-    // Tones of pictures are tested with what they are drawn on.
+    // Tones of pictures are tested with their backgrounds.
     const std::size_t rule = css.rfind(".tone-", static_cast<std::size_t>(match->position()));
     if (rule != std::string::npos && css.find('}', rule) > static_cast<std::size_t>(match->position()))
       continue;
@@ -63,15 +63,15 @@ TEST(Palette, EveryColourOfTextInTheStyleSheetHasContrast) {
         const double found = contrast(colour_of(*known, paper), ground);
         if (property == "color") {
           EXPECT_GE(found, 4.5) << tone << " on " << hex_text(ground);
-          ++texts;
+          ++letters;
         } else if (property == "outline" || (property == "border-color")) {
           EXPECT_GE(found, 3.0) << property << ' ' << tone << " on " << hex_text(ground);
           ++edges;
         }
       }
   }
-  EXPECT_GT(texts, 30u);
-  EXPECT_GE(edges, 16u) << "the ring around what has the keyboard's focus, and the lines under entities";
+  EXPECT_GT(letters, 30u);
+  EXPECT_GE(edges, 16u) << "the focus ring and the lines under entities";
 }
 
 }  // namespace encore

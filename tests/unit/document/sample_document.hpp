@@ -1,5 +1,5 @@
-// A document that uses every block and every chart, with numbers like those of a real sweep, and one whose
-// every name is hostile. The tests write both in every format.
+// A document that uses every block and every chart, with numbers like those of a real sweep, and one with
+// only hostile names. The tests write both in every format.
 #pragma once
 
 #include <cmath>
@@ -226,12 +226,12 @@ inline TableBlock results() {
   add("label smoothing 0.1", 5, 53.2211, "52.33 to 54.11", 60.94, 47.24, "+0.82", 0.1415, false);
   add("baseline", 5, 52.4012, "51.50 to 53.30", 59.37, 46.91, "", nan, false);
   add("no warm-up", 1, 47.9120, "", 55.10, 42.38, "", nan, false);
-  table.notes = {"Best is marked only where the corrected test tells it from the next.",
+  table.notes = {"Best is marked only where the corrected test separates it from the next.",
                  "With one seed there is neither an interval nor a test."};
   return table;
 }
 
-/// Wider than any telephone.
+/// A table that is wider than any phone.
 inline TableBlock all_trials() {
   TableBlock table{"trials", "All 12 trials, also those that failed.", {{"trial"}, {"state"}}, {}, {}};
   for (const char* name : {"learning_rate", "width", "layers", "heads", "dropout", "batch_size",
@@ -326,7 +326,7 @@ inline Document sample_document() {
   return document;
 }
 
-/// Names that mean something else in some format.
+/// Names that have a meaning in some format.
 inline std::vector<std::string> hostile_names() {
   std::string longest;
   for (int i = 0; i < 10000; ++i) longest += static_cast<char>('a' + i % 26);
@@ -348,8 +348,8 @@ inline std::vector<std::string> hostile_names() {
       longest};
 }
 
-/// The first < of a Markdown text that is neither in a fenced block nor ours: a target, a code span, the file
-/// of a picture.
+/// Finds the first < of a Markdown text that is neither in a fenced block nor ours: a target, a code span,
+/// the file of a picture.
 inline std::string foreign_tag(const std::string& markdown) {
   std::string fence;
   std::istringstream lines(markdown);

@@ -1,5 +1,5 @@
-// The sample documents in every format: equal bytes each time. With ENCORE_OUT=FOLDER they are written there,
-// to be looked at.
+// The sample documents in every format: equal bytes each time. With ENCORE_OUT=FOLDER they are written there
+// for inspection.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// What the writers promise whatever a name holds: escaping, templates, references, contrast. The hostile
-// document is parsed by Python's HTML parser and set by pdflatex, where these are installed.
+// The promises of the writers for any name: escaping, templates, references, contrast. The hostile document
+// is parsed by Python's HTML parser and set by pdflatex, if these are installed.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -38,7 +38,7 @@ std::string message_of(Action action) {
   return "nothing was thrown";
 }
 
-/// A folder of the test's own, gone afterwards.
+/// A folder of the test's own that is removed afterwards.
 struct Folder {
   fs::path path = fs::temp_directory_path() / ("encore_document_" + std::to_string(::getpid()));
   Folder() { fs::create_directories(path); }
@@ -111,7 +111,7 @@ TEST(Html, NothingOfANameIsMarkup) {
   const std::string html = html_files(samples::hostile_document(), own_templates(), "x.html").front().bytes;
   for (const char* evil : {"<script>alert", "<img", "</textarea", "<b>", "\u202E"})
     EXPECT_EQ(html.find(evil), std::string::npos) << evil;
-  EXPECT_NE(html.find("{{body}} {{title}}"), std::string::npos);  // a value is not looked at again
+  EXPECT_NE(html.find("{{body}} {{title}}"), std::string::npos);  // a value is not expanded again
   EXPECT_EQ(html.find('\0'), std::string::npos);
 }
 
@@ -222,7 +222,7 @@ TEST(Markdown, HoldsNoTagsButItsOwn) {
     EXPECT_EQ(samples::foreign_tag(markdown_files(document, own_templates(), "x.md").front().bytes), "");
 }
 
-/// What a reader makes of it: cmark-gfm with HTML passed through.
+/// Renders it as a reader does: cmark-gfm with HTML passed through.
 TEST(Markdown, IsReadAsItIsMeant) {
   if (!has_program("cmark-gfm")) GTEST_SKIP() << "cmark-gfm is not installed";
   const Folder folder;
@@ -242,8 +242,9 @@ TEST(Latex, CompilesAsItIs) {
   for (const auto& document : {samples::sample_document(), samples::hostile_document()}) {
     const Folder folder;
     folder.write("x.tex", latex_files(document, own_templates(), "x.tex").front().bytes);
-    const std::string command = "cd " + folder.path.string() +
-                                " && pdflatex -interaction=nonstopmode -halt-on-error x.tex > told 2>&1";
+    const std::string command =
+        "cd " + folder.path.string() +
+        " && pdflatex -interaction=nonstopmode -halt-on-error x.tex > output.txt 2>&1";
     EXPECT_EQ(std::system(command.c_str()), 0) << document.title;
     EXPECT_TRUE(fs::exists(folder.path / "x.pdf"));
   }
@@ -256,7 +257,8 @@ TEST(Html, TheKeyboardFindsItsWay) {
   EXPECT_GT(skip, first);
   EXPECT_LT(skip, html.find('>', first)) << "the first link skips the contents";
   EXPECT_NE(html.find(":focus-visible { outline: 2px solid"), std::string::npos);
-  EXPECT_NE(html.find(".skip:focus { left: 1rem"), std::string::npos) << "and is seen when it has the focus";
+  EXPECT_NE(html.find(".skip:focus { left: 1rem"), std::string::npos)
+      << "and is visible when it has the focus";
   for (std::size_t at = html.find("<div class=\"scroll\""); at != std::string::npos;
        at = html.find("<div class=\"scroll\"", at + 1))
     EXPECT_NE(html.substr(at, 120).find("tabindex=\"0\" role=\"region\" aria-labelledby="),
@@ -298,7 +300,7 @@ TEST(Html, LongNamesBreakBetweenTheirPartsAndNeverWithinAWord) {
       std::string::npos);
   EXPECT_NE(html.find(">short-name<"), std::string::npos);
   EXPECT_NE(html.find("class=\"long endless\">ffff"), std::string::npos)
-      << "what has no parts must break within";
+      << "text without blanks must break within";
 }
 
 TEST(Html, SmallPicturesStandBesideEachOther) {
@@ -314,7 +316,7 @@ TEST(Html, SmallPicturesStandBesideEachOther) {
   EXPECT_LT(begin, html.find("id=\"one\""));
   EXPECT_LT(html.find("id=\"two\""), end);
   EXPECT_EQ(html.find("<div class=\"beside\">", end), std::string::npos)
-      << "one alone is as wide as the text";
+      << "a single picture is as wide as the text";
   const std::string latex = latex_files(document, own_templates(), "x.tex").front().bytes;
   EXPECT_NE(latex.find("\\begin{minipage}[t]{0.485\\textwidth}"), std::string::npos);
 }
@@ -334,7 +336,7 @@ TEST(Latex, HeadsOfNumbersAreStackedOnlyWhereTheTableIsTooWide) {
             std::string::npos);
 }
 
-TEST(Escape, NumbersInMarkdownAreNoLists) {
+TEST(Escape, NumbersInMarkdownDoNotBecomeLists) {
   EXPECT_EQ(markdown_text("70.23"), "70.23");
   EXPECT_EQ(markdown_text("-0.13"), "-0.13");
   EXPECT_EQ(markdown_text("70. x"), "70\\. x");

@@ -1,4 +1,4 @@
-// The search by itself, with candidates written by hand.
+// Tests the search alone, with candidates written by hand.
 #include "infer/beam_search.hpp"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ TEST(BeamSearch, OfOneTextTakesTheBestTokenUntilTheEnd) {
 }
 
 TEST(BeamSearch, FindsATextThatBeginsWithALessProbableToken) {
-  // 1 is better than 2 at first; behind 1 all is equal, behind 2 all but certain.
+  // 1 is better than 2 at first; behind 1 all are equal, behind 2 one is almost certain.
   BeamSearch search({.beam = 2}, end, 2);
   search.advance(Lists{candidates({{1, 0.6}, {2, 0.4}})});
   search.advance(Lists{candidates({{3, 0.3}, {4, 0.3}, {5, 0.2}}), candidates({{6, 0.9}, {7, 0.1}})});
@@ -48,7 +48,7 @@ TEST(BeamSearch, FindsATextThatBeginsWithALessProbableToken) {
   EXPECT_FALSE(search.best(1)[0].ended);
 }
 
-TEST(BeamSearch, OfEqualTextsTheBetterOneSoFarComesFirst) {
+TEST(BeamSearch, OfEqualOutputsTheBetterOneSoFarComesFirst) {
   BeamSearch search({.beam = 2}, end, 5);
   search.advance(Lists{candidates({{1, 0.5}, {2, 0.25}})});
   search.advance(Lists{candidates({{3, 0.25}, {4, 0.25}}), candidates({{5, 0.5}, {6, 0.5}})});
@@ -64,7 +64,7 @@ TEST(BeamSearch, AnEndCountsOnlyAmongTheBest) {
   EXPECT_EQ(search.best(5).size(), 0U) << "third of a beam of two";
   search.advance(Lists{candidates({{end, 0.7}, {3, 0.2}}), candidates({{4, 0.9}, {5, 0.05}})});
   EXPECT_EQ(tokens(search.best(5)), (std::vector<std::vector<std::int32_t>>{{1}}));
-  ASSERT_EQ(search.live().size(), 2U) << "in place of the one that ended the next best goes on";
+  ASSERT_EQ(search.live().size(), 2U) << "the next best replaces the one that ended";
   EXPECT_EQ(search.live()[0].tokens, (std::vector<std::int32_t>{2, 4}));
   EXPECT_EQ(search.live()[1].tokens, (std::vector<std::int32_t>{1, 3}));
 }
@@ -91,7 +91,7 @@ TEST(BeamSearch, WhatEndsAtAStringLeavesItsPlace) {
   EXPECT_EQ(tokens(search.best(2)), (std::vector<std::vector<std::int32_t>>{{1}, {2}}));
 }
 
-TEST(BeamSearch, TextsThatDidNotEndComeBehindThoseThatDid) {
+TEST(BeamSearch, OutputsThatDidNotEndComeBehindThoseThatDid) {
   BeamSearch search({.beam = 2}, end, 2);
   search.advance(Lists{candidates({{1, 0.9}, {end, 0.1}})});
   search.advance(Lists{candidates({{2, 0.9}, {3, 0.1}})});

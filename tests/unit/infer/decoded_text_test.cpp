@@ -1,4 +1,4 @@
-// What is streamed, put together, is the text that is stored and measured, whatever bytes the tokens stand
+// The joined parts of a stream are the text that is stored and measured, whatever bytes the tokens stand
 // for and wherever they are cut: byte_bpe with its own and with GPT-2's vocabularies, unigram with byte
 // fallback.
 #include "infer/decoded_text.hpp"
@@ -28,14 +28,14 @@ using Texts = std::vector<std::string>;
 
 constexpr int drawn_strings = 10000;
 
-/// What nlohmann stores of bytes, which is how predictions, answers and spools are written.
+/// Returns what nlohmann stores of bytes, which is how predictions, answers and spools are written.
 std::string stored(const std::string& bytes) {
   return nlohmann::json::parse(
              nlohmann::json(bytes).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace))
       .get<std::string>();
 }
 
-/// Characters of one to four bytes, parts of some, and bytes that stand in no text.
+/// Characters of one to four bytes, parts of some, and bytes that no valid text has.
 std::string drawn_bytes(std::mt19937& random) {
   static const Texts parts = {"a",        " ",    ".",    "\n",   "ë",        "\xC3",
                               "\xAB",     "日",   "\xE6", "\x97", "\xE6\x97", "\xA5",
@@ -161,7 +161,7 @@ Numbers drawn_tokens(const Tokenizer& tokenizer, std::mt19937& random) {
   return tokens;
 }
 
-/// What is streamed of a text, as TextWriter, generate and serve do it.
+/// Returns the streamed parts, as TextWriter, generate and serve make them.
 Texts streamed(const Tokenizer& tokenizer, const Numbers& tokens, const Texts& stops) {
   TextStreamer streamer(stops);
   Texts parts;
@@ -183,7 +183,7 @@ void expect_streams(const Tokenizer& tokenizer, unsigned int seed) {
     const std::string bytes = tokenizer.decode(tokens);
     for (const Texts& ends : {Texts(), stops}) {
       const DecodedText whole = decoded_whole(tokenizer, tokens, ends);
-      ASSERT_EQ(stored(whole.text), whole.text) << "what is stored is what is measured";
+      ASSERT_EQ(stored(whole.text), whole.text) << "the stored and the measured text are equal";
       if (ends.empty()) {
         ASSERT_EQ(whole.text, stored(bytes));
       }

@@ -1,6 +1,6 @@
 // A pass of the Engine over a batch whose bucket was seen takes no memory: none of Kokkos, no primitive of
-// the library of products, no heap block of a kilobyte or more beside the answer itself. Texts of other
-// lengths in the same bucket count as seen. A program of its own, for the hooks replace malloc.
+// the library of products, no heap block of a kilobyte or more besides the answer itself. Inputs of other
+// lengths in the same bucket count as seen. This is a program of its own, because the hooks replace malloc.
 #include <algorithm>
 #include <functional>
 
@@ -93,7 +93,7 @@ TEST_P(EngineAllocation, APassOfASeenBucketTakesNone) {
     };
     const Taken first = ask(seen);
     EXPECT_GT(first.kokkos, 0) << "the first batch of a bucket has memory planned, and the hooks see it";
-    EXPECT_EQ(ask(seen), Taken()) << "the same texts again";
+    EXPECT_EQ(ask(seen), Taken()) << "the same inputs again";
     if (!products_prepare()) {
       EXPECT_EQ(ask({13, 4, 8, 1}), Taken()) << "others of the same bucket";
       EXPECT_EQ(ask({1}), Taken()) << "one of a smaller bucket";
@@ -110,7 +110,7 @@ TEST_P(EngineAllocation, APassOfASeenBucketTakesNone) {
   }
 }
 
-/// Answers and vectors in turn: neither throws away what the other has.
+/// Answers and vectors in turn: neither discards the memory of the other.
 TEST_P(EngineAllocation, AnswersAndVectorsShareTheirMemory) {
   const std::vector<int> lengths = {14, 3, 9, 1};
   answered(lengths);
@@ -120,8 +120,8 @@ TEST_P(EngineAllocation, AnswersAndVectorsShareTheirMemory) {
   EXPECT_EQ(answered(lengths), Taken());
 }
 
-/// Texts that each are one token longer than the last one: memory is planned for few of them.
-TEST_P(EngineAllocation, TextsThatGrowAreSeldomPlannedFor) {
+/// Inputs that are each one token longer than the last: memory is planned for few of them.
+TEST_P(EngineAllocation, GrowingInputsAreSeldomPlanned) {
   int plans = 0;
   const int longest = static_cast<int>(engine_->experiment().data.max_length) - 2;
   for (int length = 1; length <= longest; ++length) plans += answered({length}).kokkos > 0 ? 1 : 0;

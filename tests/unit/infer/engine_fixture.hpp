@@ -1,4 +1,4 @@
-// A tiny run that was trained into a folder, and engines on it.
+// A tiny run that was trained into a folder, and engines for it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace encore::testing {
 
 namespace fs = std::filesystem;
 
-/// Keeps a run's answer and its files.
+/// Keeps the answer and the files of a run.
 class Answer final : public Observer {
  public:
   void measures(std::span<const Measure>) override {}

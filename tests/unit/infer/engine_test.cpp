@@ -1,5 +1,5 @@
-// Engine: a run's folder is all it needs; it computes what the trainer computed, from the weights file or
-// from a checkpoint, and nothing where a file is not the run's own.
+// Engine: it needs only a run's folder, computes what the trainer computed, from the weights file or from a
+// checkpoint, and computes nothing if a file does not belong to the run.
 #include "infer/engine.hpp"
 
 #include <cmath>
@@ -72,7 +72,7 @@ TEST_F(EngineTest, MemoryGrowsWithWhatComesAndChangesNoBit) {
   EXPECT_EQ(first, ask(grown, std::span(lines).first(1)));
 }
 
-/// The head is linear: the mean of the logits of a text is what it makes of the mean of the states.
+/// The head is linear: the mean of the logits of an input equals the head of the mean of the states.
 TEST_F(EngineTest, AVectorIsTheMeanOfTheStatesOfItsText) {
   train();
   Engine engine = this->engine();
@@ -138,7 +138,7 @@ TEST_F(EngineTest, ABatchInvariantTextHasTheSameBitsInAnyCompany) {
   }
 }
 
-/// The least probable entity word by word: what the answers name is the softmax of the head's logits.
+/// The least probable entity word by word: the answers have the softmax of the head's logits.
 TEST_F(EngineTest, ScoresOfALinearHeadAreTheSoftmaxOfItsLogits) {
   train({"train.epochs=12"});
   Engine engine = this->engine();
@@ -186,7 +186,7 @@ TEST_F(EngineTest, ScoresAreAddedOnRequestAndChangeNoOtherBit) {
       found += scored[i].find("\"least_score\":") != std::string::npos ? 1 : 0;
       const std::vector<std::string> alone =
           answer_lines(asked, std::span(texts).subspan(i, 1), Scores::with);
-      EXPECT_EQ(alone.at(0), scored[i]) << head << ": whatever else is in the batch";
+      EXPECT_EQ(alone.at(0), scored[i]) << head << ": does not depend on the rest of the batch";
     }
     EXPECT_GT(found, 1U) << head;
     const EncodedSet set = asked.encode(asked.task().from_text(texts));

@@ -1,5 +1,5 @@
-// Weights as integers of 8 and of 4 bits: what is rounded, what stays, and that file and model agree to the
-// bit.
+// Weights as integers of 8 and of 4 bits: which matrices are rounded, which stay, and that file and model
+// agree to the bit.
 #include "infer/integer_weights.hpp"
 
 #include "infer/quantization.hpp"
@@ -13,14 +13,14 @@ using namespace testing;
 class Int8Test : public EngineTest {
  protected:
   void SetUp() override {
-    if (std::string(ENCORE_BACKEND_NAME) != "openmp") GTEST_SKIP() << "integers are for the host";
+    if (std::string(ENCORE_BACKEND_NAME) != "openmp") GTEST_SKIP() << "integer weights are for the host";
     EngineTest::SetUp();
   }
   EncodedSet sample(Engine& engine) const {
     return engine.encode(
         read_set(engine.reader(), {(folder_ / "dev.conll").string()}, "development set").records);
   }
-  /// As the worker's quantize does it.
+  /// Quantizes as the worker's quantize does.
   Quantization write(const QuantizationOptions& options = {}) {
     Engine engine = this->engine(Weights::copied);
     const EncodedSet set = sample(engine);
@@ -117,7 +117,7 @@ TEST_F(Int8Test, WhatIsTooMuchForFourBitsGetsEight) {
   };
   const double four = quantized(4, 10.0).quantized_cost, eight = quantized(8, 10.0).quantized_cost;
   ASSERT_GT(four, eight);
-  // Between the two some matrices get eight bits, and none has to stay as it is.
+  // Between the two tolerances some matrices get eight bits, and none has to stay as it is.
   const double between = (four + eight) / 2;
   const Quantization mixed = quantized(4, between);
   std::map<int, int> count;
@@ -129,7 +129,7 @@ TEST_F(Int8Test, WhatIsTooMuchForFourBitsGetsEight) {
   EXPECT_GT(count[8], 0);
   EXPECT_EQ(count[0], 0);
   EXPECT_LE(mixed.quantized_cost, between);
-  // Below both some have to stay.
+  // Below both some matrices have to stay.
   const Quantization strict = quantized(4, eight / 2);
   EXPECT_TRUE(std::ranges::any_of(strict.matrices, &QuantizedMatrix::kept));
   EXPECT_LE(strict.quantized_cost, eight / 2);
@@ -148,7 +148,7 @@ TEST_F(Int8Test, WhatIsTooMuchForFourBitsGetsEight) {
 
 TEST_F(Int8Test, WhatHarmsStaysAndWhatIsNamedToo) {
   train();
-  // Nothing may be lost: what alone makes the loss larger stays, until the rest does not.
+  // No loss is allowed: the matrix that alone makes the loss larger stays, until the others do not.
   const Quantization strict = write({.tolerance = 0.0});
   EXPECT_LE(strict.quantized_cost, strict.cost);
   EXPECT_LT(strict.stored().size(), strict.matrices.size());
@@ -179,7 +179,8 @@ TEST_F(Int8Test, IsRefusedWhereTheFileIsNotThatOfTheWeights) {
   write_bytes(int8_file(), whole);
   EXPECT_EQ(refusal(Weights::int8), "no error");
 
-  // The run is trained to other weights: another seed is another question, so only the numbers are changed.
+  // The run is trained to other weights: another seed would be another question, so only the numbers are
+  // changed.
   WeightsFile file(run_);
   std::vector<TensorSlice> tensors;
   std::map<std::string, std::vector<std::byte>> bytes;

@@ -1,4 +1,4 @@
-// What is observed of texts: the reference that a run leaves, and the same facts from an Engine.
+// The observed facts of inputs: the reference that a run leaves, and the same facts from an Engine.
 #include "infer/observe.hpp"
 
 #include <cmath>
@@ -29,7 +29,7 @@ TEST_F(ObserveTest, ARunLeavesTheReferenceOfItsDevelopmentSet) {
   const Outputs outputs = loaded.run(set).outputs;
   const Records labelled = loaded.task().label(records, set.set, outputs);
   const Observed observed{loaded.task(), loaded.tokenizer(), set.set, outputs, labelled};
-  EXPECT_EQ(reference_of(observed, "dev", loaded.step()), *reference) << "an Engine says the same";
+  EXPECT_EQ(reference_of(observed, "dev", loaded.step()), *reference) << "an Engine gives the same";
 
   const std::vector<TextFacts> facts = observe(observed, {});
   ASSERT_EQ(static_cast<std::int64_t>(facts.size()), reference->histograms.texts);
@@ -55,7 +55,7 @@ TEST_F(ObserveTest, WithoutAReferenceNothingElseChanges) {
   EXPECT_FALSE(find_reference(run_).has_value());
 }
 
-/// Three texts of one row each, with outputs of a size that a test can follow.
+/// Three inputs of one row each, with outputs of a size that a test can follow.
 class SmallOutputs : public ObserveTest {
  protected:
   TextFacts facts_of(const OutputRule& rule, const std::vector<float>& row,

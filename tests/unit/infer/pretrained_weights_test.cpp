@@ -1,4 +1,5 @@
-// load_pretrained: what is taken, what may be new or left, and what is refused with both names.
+// load_pretrained: the tensors that are loaded, those that may be new or unused, and messages with both
+// names.
 #include "infer/pretrained_weights.hpp"
 
 #include <gtest/gtest.h>
@@ -103,7 +104,7 @@ TEST_F(PretrainedTest, SaysWhatIsNewAndWhatIsLeft) {
             "model.from: 37 tensors taken; head.bias, head.weight are new; left: bert.pooler.dense.bias, "
             "bert.pooler.dense.weight, classifier.bias, classifier.weight");
 
-  // What is new starts as it would without the folder.
+  // New parameters start as they would without the folder.
   const auto plain = make_model(7);
   plain->initialize(9);
   taker->initialize(9, weights.fresh);
@@ -148,7 +149,7 @@ TEST_F(PretrainedTest, RefusesABodyThatIsNotTheModels) {
             "BERT's");
 }
 
-TEST_F(PretrainedTest, RefusesAModelThatIsNoBert) {
+TEST_F(PretrainedTest, RejectsAModelThatIsNotABert) {
   const auto donor = make_model();
   donor->initialize(1);
   take(*donor);

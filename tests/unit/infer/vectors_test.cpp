@@ -1,4 +1,4 @@
-// Nearest neighbours: by the angle, equal ones in an order that is always the same.
+// Nearest neighbours: by the angle, and equal ones in a fixed order.
 #include "infer/vectors.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ TEST(Vectors, AsManyAsAskedForWithoutThoseLeftOut) {
   EXPECT_TRUE(nearest(query, Vectors{2}, {}, 3).empty());
 }
 
-TEST(Vectors, EqualTextsStandInTheirOrder) {
+TEST(Vectors, EqualInputsKeepTheirOrder) {
   const std::vector<std::string> same(texts.size(), "same");
   EXPECT_EQ(numbers(nearest(std::vector<float>{1, 0}, vectors, same, 2)), (std::vector<std::size_t>{0, 1}));
 }
@@ -49,7 +49,7 @@ TEST(Vectors, AMeanAddsRowsInDouble) {
   EXPECT_EQ(found, (std::vector<float>{static_cast<float>(1.0 / 3.0), 3}));
   mean.add(std::vector<float>{4, 5});
   mean.finish(found);
-  EXPECT_EQ(found, (std::vector<float>{4, 5})) << "the next mean begins anew";
+  EXPECT_EQ(found, (std::vector<float>{4, 5})) << "the next mean starts from zero";
 }
 
 TEST(Vectors, AnAnalogyAddsDirectionsNotLengths) {

@@ -1,6 +1,6 @@
 // Equal bits for 1, 2 and 3 threads: this program runs itself once per number of threads and compares the
-// digests of every kernel's results. That the comparison notices anything at all is shown with a sum whose
-// order depends on the threads. A second test asks the profiling hooks for the kernels' names.
+// digests of every kernel's results. A sum whose order depends on the threads shows that the comparison can
+// fail. A second test gets the kernels' names from the profiling hooks.
 #include "unit/kernels/attention/attention_reference.hpp"
 
 #include <array>
@@ -33,7 +33,7 @@ std::string digest(const std::vector<const OwnedTensor*>& tensors) {
   return text.data();
 }
 
-/// Results of every kernel on a batch with uneven sequences, larger than one tile of anything.
+/// Computes the results of every kernel on a batch with uneven sequences, larger than one tile of any kernel.
 Digests digests_of_kernels(DType type) {
   const Device& gpu = device();
   const DType sums = sum_type(type);
@@ -225,7 +225,7 @@ float careless_sum() {
   return sum;
 }
 
-/// What the child prints; the parent selects it by its name.
+/// The output of the child; the parent selects it by its name.
 TEST(KernelBitsChild, DISABLED_print_digests) {
   for (const DType type : {DType::float32, DType::float64, DType::bfloat16}) {
     if (!ENCORE_HOST_BACKEND && size_of(type) == 2) continue;

@@ -18,7 +18,7 @@ Values softmax(const Values& scores, double temperature) {
   return shares;
 }
 
-/// h * cross-entropy + (1 - h) T^2 KL(p || softmax(z / T)) of one row.
+/// Returns h * cross-entropy + (1 - h) T^2 KL(p || softmax(z / T)) of one row.
 double reference(const Values& z, const Values& t, std::size_t target, const Case& of) {
   const auto [temperature, hard] = of.distillation;
   const Values own = softmax(z, 1.0), warm = softmax(z, temperature), taught = softmax(t, temperature);
@@ -78,7 +78,7 @@ TEST_P(DistillationLoss, LossAndGradientOfRowsWithATarget) {
     }
 }
 
-TEST_P(DistillationLoss, IsNothingBesideATeacherOfTheSameScores) {
+TEST_P(DistillationLoss, IsZeroForATeacherOfTheSameScores) {
   const auto [type, tolerance] = GetParam();
   const OwnedTensor logits = random_tensor(type, {4, 9}, 3, 3.0), targets = integers({0, 3, 8, -1});
   OwnedTensor losses(sum_type(type), {4}), normalizers(sum_type(type), {4, 5}), dlogits(type, {4, 9});

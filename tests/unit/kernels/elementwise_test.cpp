@@ -1,4 +1,4 @@
-// Activations, add, copy and fill.
+// Tests activations, add, copy and fill.
 #include "unit/kernels/kernel_test.hpp"
 
 namespace encore::test {
@@ -52,7 +52,7 @@ double sigmoid(double x) {
   return 1.0 / (1.0 + std::exp(-x));
 }
 
-/// Value and derivative of what opens a gate.
+/// Value and derivative of the function that opens a gate.
 std::pair<double, double> opening(kernels::Gate function, double x) {
   const double share = sigmoid(x), curve = std::tanh(x);
   switch (function) {

@@ -1,4 +1,4 @@
-// How parameters start out.
+// Tests the initial values of parameters.
 #include "unit/kernels/kernel_test.hpp"
 
 namespace encore::test {

@@ -1,4 +1,4 @@
-// What the tests of kernels share: a device, random tensors, comparison with a slow reference in double.
+// Shared by the tests of kernels: a device, random tensors, comparison with a slow reference in double.
 #pragma once
 
 #include <cmath>
@@ -30,7 +30,7 @@ struct Precision {
 inline std::ostream& operator<<(std::ostream& out, const Precision& precision) {
   return out << name_of(precision.type);
 }
-/// All that kernels compute in: float16, where they are compiled for it, with eight times the digits of
+/// All types that kernels compute in: float16, if they are compiled for it, with eight times the digits of
 /// bfloat16.
 inline std::vector<Precision> precisions(double in_float32, double in_float64, double in_bfloat16) {
   std::vector<Precision> all = {
@@ -75,7 +75,7 @@ inline Values plus(Values a, const Values& b) {
 
 }  // namespace encore::test
 
-/// Expects that a broken contract is refused with a text that contains `part`.
+/// Expects that a broken contract is rejected with a message that contains `part`.
 #define EXPECT_REFUSED(statement, part)                                                     \
   try {                                                                                     \
     statement;                                                                              \

@@ -79,7 +79,7 @@ TEST_P(LargestChannels, RisingAndFallingRowsAndNoRows) {
   expect_sorted(OwnedTensor(GetParam().type, {0, 12}), 3);
 }
 
-TEST_P(LargestChannels, WhatIsNoNumberLeavesChannelsThatExist) {
+TEST_P(LargestChannels, ValuesThatAreNotNumbersGiveExistingChannels) {
   OwnedTensor x(GetParam().type, {2, 70});
   Values in(140, NAN);
   for (std::size_t c = 70; c < 140; ++c) in[c] = -INFINITY;

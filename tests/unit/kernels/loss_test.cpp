@@ -65,10 +65,10 @@ INSTANTIATE_TEST_SUITE_P(Precisions, CrossEntropy, ::testing::ValuesIn(precision
 
 class ElementwiseLoss : public ::testing::TestWithParam<Precision> {};
 
-/// Rows 1 and 4 of 5 are not known.
+/// Rows 1 and 4 of 5 have no known target.
 const std::vector<std::int64_t> known_rows = {0, -1, 3, 0, -1};
 
-/// `value` and `derivative` of (x, target) against a kernel and its backward, as means over rows.
+/// Compares `value` and `derivative` of (x, target) with a kernel and its backward, as means over rows.
 template <class Forward, class Backward, class Value, class Derivative>
 void expect_elementwise(const Precision& precision, const Forward& forward, const Backward& backward,
                         const Value& value, const Derivative& derivative) {

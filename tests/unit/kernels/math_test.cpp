@@ -12,7 +12,7 @@ namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 
-/// Largest relative error of `function` over a grid; references are computed in long double.
+/// Returns the largest relative error of `function` over a grid; references are computed in long double.
 template <class T, class Function, class Reference>
 double worst_error(T begin, T end, const Function& function, const Reference& exact) {
   double worst = 0.0;
@@ -42,13 +42,13 @@ double worst_erf(T begin, T end) {
       begin, end, [](T x) { return math::erf(x); }, [](long double x) { return std::erf(x); });
 }
 
-TEST(Exp, accuracy) {
+TEST(Exp, IsAccurate) {
   EXPECT_LE(worst_exp<double>(-700.0, 700.0), 5e-16);
   EXPECT_LE(worst_exp<double>(-1.0, 1.0), 4e-16);
   EXPECT_LE(worst_exp<float>(-87.0F, 88.0F), 1.5e-7);
   EXPECT_LE(worst_exp<float>(-1.0F, 1.0F), 1.3e-7);
 }
-TEST(Exp, limits) {
+TEST(Exp, HasTheRightLimits) {
   EXPECT_EQ(math::exp(0.0), 1.0);
   EXPECT_EQ(math::exp(inf), inf);
   EXPECT_EQ(math::exp(-inf), 0.0);
@@ -62,7 +62,7 @@ TEST(Exp, limits) {
   EXPECT_TRUE(std::isnan(math::exp(std::nanf(""))));
 }
 
-TEST(Log, accuracy) {
+TEST(Log, IsAccurate) {
   EXPECT_LE(worst_log<double>(1e-300, 1e-290), 5e-16);
   EXPECT_LE(worst_log<double>(0.001, 0.99), 1e-15);
   EXPECT_LE(worst_log<double>(1.01, 1000.0), 1e-15);
@@ -70,7 +70,7 @@ TEST(Log, accuracy) {
   EXPECT_LE(worst_log<float>(0.001F, 0.99F), 3e-7);
   EXPECT_LE(worst_log<float>(1.01F, 1000.0F), 3e-7);
 }
-TEST(Log, limits) {
+TEST(Log, HasTheRightLimits) {
   EXPECT_EQ(math::log(1.0), 0.0);
   EXPECT_EQ(math::log(0.0), -inf);
   EXPECT_EQ(math::log(inf), inf);
@@ -81,12 +81,12 @@ TEST(Log, limits) {
   EXPECT_NEAR(math::log(1e-45F), std::log(1e-45F), 1e-4);
 }
 
-TEST(Erf, accuracy) {
+TEST(Erf, IsAccurate) {
   EXPECT_LE(worst_erf<double>(-7.0, 7.0), 1e-15);
   EXPECT_LE(worst_erf<double>(1e-9, 1e-3), 1e-15);
   EXPECT_LE(worst_erf<float>(-5.0F, 5.0F), 3e-7);
 }
-TEST(Erf, limits) {
+TEST(Erf, HasTheRightLimits) {
   EXPECT_EQ(math::erf(0.0), 0.0);
   EXPECT_EQ(math::erf(inf), 1.0);
   EXPECT_EQ(math::erf(-inf), -1.0);
@@ -101,14 +101,14 @@ double worst_tanh(T begin, T end) {
       [](long double x) { return std::tanh(x); });
 }
 
-TEST(Tanh, accuracy) {
+TEST(Tanh, IsAccurate) {
   EXPECT_LE(worst_tanh<double>(-0.7, 0.7), 8e-16);
   EXPECT_LE(worst_tanh<double>(-20.0, 20.0), 5e-16);
   EXPECT_LE(worst_tanh<double>(1e-9, 1e-3), 5e-16);
   EXPECT_LE(worst_tanh<float>(-0.7F, 0.7F), 3e-7);
   EXPECT_LE(worst_tanh<float>(-10.0F, 10.0F), 3e-7);
 }
-TEST(Tanh, limits) {
+TEST(Tanh, HasTheRightLimits) {
   EXPECT_EQ(kernels::hyperbolic_tangent(0.0), 0.0);
   EXPECT_TRUE(std::signbit(kernels::hyperbolic_tangent(-0.0)));
   EXPECT_EQ(kernels::hyperbolic_tangent(inf), 1.0);
@@ -120,7 +120,7 @@ TEST(Tanh, limits) {
   EXPECT_TRUE(std::isnan(kernels::hyperbolic_tangent(std::nanf(""))));
 }
 
-TEST(SineCosine, accuracy) {
+TEST(SineCosine, IsAccurate) {
   for (int i = -100000; i < 100000; ++i) {
     const double x = i * 0.0137;
     const math::SineCosine value = math::sine_cosine(x);

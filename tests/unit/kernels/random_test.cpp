@@ -20,7 +20,7 @@ TEST(Philox, KnownAnswers) {  // Random123's kat_vectors: philox4x32, 10 rounds
                {0xD16CFE09U, 0x94FDCCEBU, 0x5001E420U, 0x24126EA1U});
 }
 
-/// What GPUs compute in 32 bits and hosts in 64.
+/// Computes what GPUs compute in 32 bits and hosts in 64.
 TEST(Philox, HasTheSameWordsInVariablesOfEitherSize) {
   for (std::uint32_t n = 0; n < 1000; ++n) {
     const std::uint32_t a = n * 0x9E3779B9U, b = ~a, c = a ^ (n << 20), d = n;

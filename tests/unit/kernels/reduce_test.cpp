@@ -1,4 +1,4 @@
-// Sums over blocks, clipping, counting what is not finite.
+// Tests sums over blocks, clipping, and the count of values that are not finite.
 #include "unit/kernels/kernel_test.hpp"
 
 namespace encore::test {

@@ -8,7 +8,7 @@ struct Reference {
   Values losses, gradients;
 };
 
-/// Sequence by sequence and channel by channel, as the formula says.
+/// Computes sequence by sequence and channel by channel, directly from the formula.
 Reference reference(const std::vector<std::int64_t>& lengths, const Values& logits,
                     const std::vector<std::int64_t>& starts, const std::vector<std::int64_t>& ends,
                     double scale) {
@@ -66,7 +66,7 @@ TEST_P(SpanCrossEntropy, HugeLogitsDoNotOverflow) {
   expect_close(losses, {1000.0}, 1e-2, "loss");
 }
 
-TEST_P(SpanCrossEntropy, NoSequenceIsNoWork) {
+TEST_P(SpanCrossEntropy, NoSequenceNeedsNoWork) {
   const OwnedBatch batch({});
   const OwnedTensor logits(GetParam().type, {0, 2}), losses(sum_type(GetParam().type), {0});
   kernels::span_cross_entropy(device(), batch, logits, integers({}), integers({}), losses);

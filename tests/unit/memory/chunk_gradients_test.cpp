@@ -1,5 +1,5 @@
-// What is known of the gradients of a table with a row per token: how it is cut, and the byte of each chunk
-// through steps, shards and states that come from elsewhere.
+// The known facts about the gradients of a table with a row per token: how it is cut, and the byte of each
+// chunk through steps, shards and foreign states.
 #include "memory/chunk_gradients.hpp"
 
 #include <gtest/gtest.h>
@@ -94,8 +94,7 @@ TEST(ChunkGradients, RefusesTokenRowsWithoutRows) {
   }
 }
 
-/// Two tables between parameters like any others: five rows each in chunks of their own, nine in chunks of
-/// four.
+/// Two tables between ordinary parameters: five rows each in chunks of their own, nine in chunks of four.
 struct Steps {
   Steps(DType type = DType::float32, std::int64_t shards = 1)
       : block(device, {matrix("a", 5000), table("b", {5, 300}), matrix("c", 3), table("d", {9, 64})}, type,
@@ -153,7 +152,7 @@ TEST(ChunkGradients, AreZeroedWhereTheyWerePresentAndOnlyThere) {
     steps.step({1});
     kernels::fill(steps.device, 2.0, steps.block.gradients());
     steps.block.zero_gradients();
-    const std::string before = "ppnpnnnppnn";  // what of the fives was not marked is left
+    const std::string before = "ppnpnnnppnn";  // unmarked chunks of five are left
     const std::vector<Chunk> chunks = chunks_of(steps.device, steps.block.blocks(nullptr));
     OwnedTensor all(type, {steps.block.gradients().size()});
     kernels::copy(steps.device, steps.block.gradients(), all);
@@ -180,7 +179,7 @@ TEST(ChunkGradients, StatesFromElsewhereSayWhichNeverHadOne) {
     set(0, 1, 1e-30);
     set(1, 3, -0.0);
     set(0, 0, 5.0);
-    EXPECT_EQ(steps.known(), "pp pnnnn p pnn") << "nobody has said that states changed";
+    EXPECT_EQ(steps.known(), "pp pnnnn p pnn") << "no call reported changed states";
     steps.block.states_changed();
     EXPECT_EQ(steps.known(), "pp panan p pnn");
     set(0, 1, 0.0);

@@ -1,3 +1,5 @@
+// Buffers on the device: alignment, sizes, and the message if there is not enough memory. Read next:
+// memory/device_memory.hpp.
 #include "memory/device_memory.hpp"
 
 #include <gtest/gtest.h>
@@ -15,13 +17,13 @@ TEST(DeviceBuffer, BeginsAtAnAlignedAddress) {
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer.data()) % tensor_alignment, 0u);
 }
 
-TEST(DeviceBuffer, SaysWhatNeedsLessWhenThereIsNotSoMuchMemory) {
+TEST(DeviceBuffer, SuggestsWhatNeedsLessWhenMemoryIsShort) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "the sanitizer ends the program where malloc returns nothing";
 #endif
   try {
     const DeviceBuffer buffer("encore::optimizer_states", std::size_t{1} << 60);
-    FAIL() << "a machine with an exbibyte";
+    FAIL() << "allocated an exbibyte";
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),
                  "out of memory: there are no 1073741824.0 GiB for optimizer states; less is needed with a "

@@ -22,7 +22,7 @@ std::vector<BufferLifetime> random_intervals(unsigned seed, int count, int ticks
   return intervals;
 }
 
-/// The same, and most of those long enough are idle for a while.
+/// The same lifetimes, but most of those that are long enough have an idle time.
 std::vector<BufferLifetime> idling_intervals(unsigned seed, int count, int ticks) {
   std::vector<BufferLifetime> intervals = random_intervals(seed, count, ticks);
   std::mt19937 random(seed + 1);
@@ -41,7 +41,7 @@ bool holds_at(const BufferLifetime& interval, int tick) {
          !(interval.idle.first <= tick && tick <= interval.idle.last);
 }
 
-/// As a model has them: saved tensors nest (written early, read late), scratch lives for a tick.
+/// Lifetimes as in a model: saved tensors nest (written early, read late), scratch lives for a tick.
 std::vector<BufferLifetime> nested_intervals(int layers) {
   std::vector<BufferLifetime> intervals;
   for (int i = 0; i < layers; ++i) {

@@ -1,3 +1,5 @@
+// The block of all parameters: places, precisions, gradients of shards, and values that lie in other memory.
+// Read next: memory/parameter_block.hpp.
 #include "memory/parameter_block.hpp"
 
 #include <gtest/gtest.h>
@@ -54,7 +56,7 @@ TEST(ParameterBlock, HasNoGradientsForInference) {
             ParameterBlock::slice(block.values(), weight).data);
 
   alignas(tensor_alignment) std::byte host[tensor_alignment + 160] = {};
-  EXPECT_FALSE(block.place_at(weight, host + 4)) << "an address that vectors do not like";
+  EXPECT_FALSE(block.place_at(weight, host + 4)) << "an address without the alignment of vectors";
   if (block.place_at(weight, host)) {  // a device with memory of its own cannot read it there
     EXPECT_EQ(block.seen_by_passes(weight, Element::activation).data, host);
   }
@@ -198,7 +200,7 @@ TEST(ParameterBlock, CopiesAreMadeOncePerChange) {
   block.refresh_copies();
   kernels::fill(device, 2.0, block.values());
   block.refresh_copies();
-  EXPECT_EQ(first(), 0.0F) << "nobody has said that the values changed";
+  EXPECT_EQ(first(), 0.0F) << "no call reported changed values";
   block.blocks(nullptr);  // an update follows
   kernels::fill(device, 3.0, block.values());
   block.refresh_copies();

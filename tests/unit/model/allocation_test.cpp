@@ -1,7 +1,7 @@
-// A training step of a shape seen before allocates nothing that grows with the batch or the model, and makes
-// no oneDNN primitive. Every heap allocation of the process goes through hooks, also those of
-// libraries; Kokkos memory is watched too. What remains are the names of kernels and the arguments of
-// oneDNN's calls, a few words each. A program of its own, for the hooks replace malloc.
+// A training step of a known shape allocates nothing that grows with the batch or the model, and makes no
+// oneDNN primitive. Every heap allocation of the process goes through hooks, also those of libraries; Kokkos
+// memory is counted too. What remains are the names of kernels and the arguments of oneDNN's calls, a few
+// words each. This is a program of its own, because the hooks replace malloc.
 #include <gtest/gtest.h>
 
 #include <encore/kernels.hpp>
@@ -113,7 +113,7 @@ TEST_P(Allocation, AStepOfAShapeSeenBeforeTakesNoMemoryAndMakesNoPrimitive) {
     GTEST_SKIP() << "oneDNN takes heap memory itself on this processor; the rest was checked";
 }
 
-/// The second text of a shape: no memory in the first pass nor in those of one row each.
+/// The second batch of a shape: no memory in the first pass nor in those of one row each.
 TEST_P(Allocation, PassesOfAGenerationTakeNoMemoryAndMakeNoPrimitive) {
   Experiment experiment = tiny_experiment(registry);
   experiment.model.width = 64;
@@ -156,7 +156,7 @@ TEST_P(Allocation, PassesOfAGenerationTakeNoMemoryAndMakeNoPrimitive) {
 }
 
 TEST_P(Allocation, ANewShapeIsSeenInTheCounter) {
-  if (std::string(ENCORE_BACKEND_NAME) != "openmp") GTEST_SKIP() << "what oneDNN prepares";
+  if (std::string(ENCORE_BACKEND_NAME) != "openmp") GTEST_SKIP() << "this test is about what oneDNN prepares";
   const DType type = GetParam() == Precision::bfloat16 ? DType::bfloat16 : DType::float32;
   DeviceBuffer memory("operands", 3 * 64 * 64 * 4);
   const auto operand = [&](std::size_t number, std::int64_t rows, std::int64_t columns) {

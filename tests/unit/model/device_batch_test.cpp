@@ -1,5 +1,5 @@
-// These tests copy batches to the device: whole or in shards, used again for smaller ones, and what is
-// refused.
+// These tests copy batches to the device: whole or in shards, and reused for smaller ones; also rejected
+// batches.
 #include "model/device_batch.hpp"
 
 #include <gtest/gtest.h>
@@ -123,7 +123,7 @@ TEST(DeviceBatch, SegmentsAreCutWithTheirRows) {
   EXPECT_THROW(not_reading.upload(packed), std::logic_error);
 }
 
-/// Two pairs of sequences with a second text each, a row picked in every sequence, columns over all spaces.
+/// Two pairs of sequences with a target each, a row picked in every sequence, columns over all spaces.
 TEST(DeviceBatch, CutsEverySpaceBetweenExamples) {
   const Device device;
   PackedBatch packed;

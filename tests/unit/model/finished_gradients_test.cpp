@@ -1,5 +1,6 @@
-// What a backward pass says while it is on its way: once a node is done, the gradients of parameters that no
-// earlier node has are those of the whole pass; of what earlier nodes share that cannot be said.
+// The reports of a backward pass while it runs: once a node is done, the gradients of parameters that no
+// earlier node has are those of the whole pass; gradients of parameters that earlier nodes share are not
+// final.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -12,8 +13,8 @@ namespace {
 using namespace encore::testing;
 
 struct FinishedGradientsTest : ::testing::Test {
-  /// shared_parameters: the number whose first part comes from a later node than the one that makes them
-  /// final.
+  /// shared_parameters: the number of parameters whose first part comes from a later node than the one that
+  /// makes them final.
   void expect_final(const Experiment& experiment, std::size_t shared_parameters) {
     TinyModel tiny(experiment, tiny_size(), registry, device, tiny_batch());
     tiny.model.initialize(1);

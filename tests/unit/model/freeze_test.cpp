@@ -1,5 +1,5 @@
-// Parameters that are frozen: they stay as they are, what else is trained has the gradients it has without
-// it, and the backward pass stops where nothing below is trained.
+// Frozen parameters: they keep their values, all others have the gradients that they have without freezing,
+// and the backward pass stops where nothing below is trained.
 #include <gtest/gtest.h>
 
 #include "config/error.hpp"
@@ -118,7 +118,7 @@ TEST_F(FreezeTest, AFactorisedEmbeddingIsFrozenWithItsProjection) {
     EXPECT_EQ(slice.frozen, slice.path.starts_with("embedding.")) << slice.path;
 }
 
-TEST_F(FreezeTest, RefusesWhatIsNotThereAndAllThatIs) {
+TEST_F(FreezeTest, RejectsUnknownParametersAndAllParameters) {
   EXPECT_EQ(refusal({"encoder.0", "encodr.1"}),
             "train.freeze: the model has no part \"encodr.1\"; did you mean \"encoder.1\"?");
   EXPECT_EQ(refusal({"embedding", "encoder", "head"}),

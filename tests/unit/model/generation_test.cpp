@@ -1,5 +1,5 @@
-// Tests sequences that grow pass by pass, in models of one causal stack: the bits equal those of the whole
-// sequence for every shipped layer; also what is kept from pass to pass, and what is refused.
+// Sequences that grow pass by pass, in models of one causal stack: the bits equal those of the whole sequence
+// for every shipped layer; also what is kept between passes, and what is rejected.
 #include "model/generation.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace {
 
 using namespace encore::testing;
 
-/// x + the sum of its row, whose order depends on the number of rows: not row-wise, as it claims to be.
+/// x + the sum of its row, whose order depends on the number of rows: not row-wise, although it claims to be.
 class OrderedByRowCount final : public Layer {
  public:
   static Schema options() { return {}; }
@@ -46,7 +46,7 @@ using Tokens = std::vector<std::int32_t>;
 
 const Lengths prompts = {7, 1, 2, 40};
 
-/// Sequences of 19, 1, 45 and 40 rows; the last is given at once.
+/// Sequences of 19, 1, 45 and 40 rows; the last is given as a whole.
 PackedBatch texts() {
   return make_batch({19, 1, 45, 40}, 11, 5, 1);
 }
@@ -78,7 +78,7 @@ struct GenerationTest : ::testing::Test {
                                 std::int64_t step) {
     return logits_by_passes(device, *tiny.model.make_generation(packed.size(), 48), packed, first, step);
   }
-  /// What making a generation, or a pass of it, is refused with.
+  /// Returns the message for an invalid generation or pass.
   static std::string refusal(const std::function<void()>& run) {
     try {
       run();
@@ -183,10 +183,10 @@ TEST_F(GenerationTest, EvaluationsBetweenItsPassesAndASecondOneHarmNothing) {
   EXPECT_EQ(differences(logits_by_passes(device, *generation, texts(), prompts, 1),
                         logits_by_passes(device, *other, texts(), prompts, 1)),
             0U)
-      << "a generation that begins again has forgotten the texts before";
+      << "a restarted generation has forgotten the earlier sequences";
 }
 
-TEST_F(GenerationTest, TextsBecomeCopiesOfOthersAndBeginAnew) {
+TEST_F(GenerationTest, SequencesBecomeCopiesOfOthersAndStartAgain) {
   const auto tiny = make(causal());
   const PackedBatch all = texts(), two = part_of(all, {0, 2});  // of 19 rows and of one
   BatchSize largest = all.size();
@@ -217,7 +217,7 @@ TEST_F(GenerationTest, TextsBecomeCopiesOfOthersAndBeginAnew) {
   generation->repeat(2);
   EXPECT_EQ(Lengths(generation->lengths().begin(), generation->lengths().end()), (Lengths{19, 19, 1, 1}));
   const std::vector<double> repeated = logits_of({{3}, {3}, {4}, {5}}, -1);
-  EXPECT_EQ(row(repeated, 0), row(repeated, 1)) << "two copies of one text";
+  EXPECT_EQ(row(repeated, 0), row(repeated, 1)) << "two copies of one sequence";
   EXPECT_NE(row(repeated, 2), row(repeated, 3));
 
   generation->copy(std::vector<Generation::TextCopy>{{.from = 0, .to = 3}});
@@ -231,7 +231,8 @@ TEST_F(GenerationTest, TextsBecomeCopiesOfOthersAndBeginAnew) {
   PackedBatch alone = part_of(all, {1, 2});
   alone.ids = {7};
   other->begin(alone);
-  EXPECT_EQ(restarted, to_host(device, other->tensor("head.logits"))) << "nothing is left of what it was";
+  EXPECT_EQ(restarted, to_host(device, other->tensor("head.logits")))
+      << "nothing is left of its earlier content";
 
   EXPECT_NE(refusal([&] { generation->repeat(2); }).find("8 texts are more than planned"), std::string::npos);
   EXPECT_NE(refusal([&] { generation->restart(4); }).find("there is no such text"), std::string::npos);
@@ -309,7 +310,7 @@ TEST_F(GenerationTest, RefusesModelsThatCannotContinueATextAndSaysWhy) {
       std::string::npos);
 }
 
-TEST_F(GenerationTest, RefusesPassesThatDoNotContinueItsTexts) {
+TEST_F(GenerationTest, RejectsPassesThatDoNotContinueItsSequences) {
   const auto tiny = make(causal());
   const BatchSize largest = {{12, 4, 72, 6}};
   EXPECT_NE(refusal([&] {
@@ -336,7 +337,7 @@ TEST_F(GenerationTest, RefusesPassesThatDoNotContinueItsTexts) {
   expect(pass_over(part_of(all, {0, 2}), {6, 1}, {1, 0}, false), false,
          "the pass has rows of 2 texts, and 4 are generated");
   generation->next(
-      pass_over(all, {6, 1, 2, 0}, {2, 0, 1, 3}, false));  // what was refused has changed nothing
+      pass_over(all, {6, 1, 2, 0}, {2, 0, 1, 3}, false));  // the rejected passes have changed nothing
   EXPECT_EQ(std::vector<std::int64_t>(generation->lengths().begin(), generation->lengths().end()),
             (Lengths{8, 1, 3, 3}));
 }

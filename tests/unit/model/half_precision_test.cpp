@@ -1,6 +1,6 @@
-// A whole model in 16 bits against the same model in float32: losses, logits, and the gradient of each
-// parameter relative to its norm; float32 masters that keep what 16 bits could not; predictions in the
-// precision of training; small gradients of float16, which a factor on the loss keeps.
+// A whole model in 16 bits compared with the same model in float32: losses, logits, and the gradient of each
+// parameter relative to its norm; float32 masters that keep what 16 bits cannot; predictions in the precision
+// of training; small gradients of float16, which a factor on the loss keeps.
 #include <gtest/gtest.h>
 
 #include "kernels/products/gemm.hpp"
@@ -87,13 +87,13 @@ TEST_P(HalfPrecision, GradientsAreThoseOfFloat32) {
     const auto narrow = make(half, position), wide = make(Precision::float32, position);
     narrow->model.scale_loss(1024.0);
     wide->model.scale_loss(1024.0);
-    EXPECT_EQ(narrow->loss({1, 1}), make(half, position)->loss({1, 1})) << "what is returned is not scaled";
+    EXPECT_EQ(narrow->loss({1, 1}), make(half, position)->loss({1, 1})) << "the returned loss is not scaled";
     wide->loss({1, 1});
     const double whole = norm_of(to_host(device, wide->model.parameters().gradients()));
     EXPECT_LE(distance(to_host(device, narrow->model.parameters().gradients()),
                        to_host(device, wide->model.parameters().gradients())),
               GetParam().of_gradients / 2);
-    // A key's bias has no gradient in truth, so a small tensor is judged by the size of the whole.
+    // A key's bias has a true gradient of zero, so a small tensor is compared relative to the whole.
     for (const ParameterSlice& slice : wide->model.parameters().slices())
       EXPECT_LE(distance(narrow->gradient(slice), wide->gradient(slice), 0.02 * whole),
                 GetParam().of_gradients)
@@ -114,7 +114,7 @@ TEST_P(HalfPrecision, SmallGradientsWantAFactorOnTheLossInFloat16Alone) {
   EXPECT_LE(distance(gradients(half, 1024.0), exact), 4 * digits);
   const double of_small = distance(gradients(half, 0x1p-22), exact);
   if (type == DType::float16)
-    EXPECT_GT(of_small, 0.5) << "they are 0";
+    EXPECT_GT(of_small, 0.5) << "the others are 0";
   else
     EXPECT_LE(of_small, 4 * digits);
 }

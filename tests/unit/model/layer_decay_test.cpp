@@ -21,7 +21,7 @@ struct LayerDecayTest : ::testing::Test {
     tiny->model.initialize(1);
     return tiny;
   }
-  /// What one step of plain gradient descent adds to a parameter.
+  /// Returns what one step of plain gradient descent adds to a parameter.
   static std::vector<double> change(TinyModel& tiny, const Registry& registry, const Device& device,
                                     const std::string& path) {
     const ParameterSlice& slice = tiny.model.parameters().find(path);

@@ -1,4 +1,4 @@
-// load: our own names, and those of a model from elsewhere; what does not fit is named with both sides.
+// load: our own names, and those of foreign models; messages for mismatches name both sides.
 #include "model/load_parameters.hpp"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ std::vector<NamedParameter> parameters() {
 
 class LoadTest : public ::testing::Test {
  protected:
-  /// The values count up from `first`.
+  /// Fills the values by counting up from `first`.
   void add(const std::string& name, std::vector<std::int64_t> shape, float first) {
     std::int64_t count = 1;
     for (const std::int64_t extent : shape) count *= extent;
@@ -62,7 +62,7 @@ std::vector<float> counted(float first, std::size_t count) {
   return values;
 }
 
-/// As a checkpoint from elsewhere may call them, with queries, keys and values apart.
+/// The names that a foreign checkpoint may use, with queries, keys and values apart.
 std::vector<SourceRows> split_names(const std::string& path) {
   if (path == "head.gain") return {{.name = "classifier.gain"}};
   return {{.name = "layer.0.query.weight"}, {.name = "layer.0.key.weight"}, {.name = "layer.0.value.weight"}};
@@ -161,7 +161,7 @@ TEST_F(LoadTest, NumbersOfOtherTypesAreConvertedWhereThatIsAskedFor) {
             "tensor \"head.gain\" is int64(9), and parameter \"head.gain\" of the model is float32(9)");
 }
 
-/// Of a number of float16: its value, the nearest one of a float, and that of a double in a file.
+/// A float16 number: its value, the nearest one of a float, and that of a double in a file.
 float value_of(unsigned bits) {
   float16 number;
   number.bits = static_cast<std::uint16_t>(bits);
@@ -249,7 +249,7 @@ TEST(ConvertElements, WhatWouldBecomeInfiniteIsRefused) {
   EXPECT_EQ(refusal_of(-65520.0, StoredType::float16), "-65520 is beyond what float16 holds");
   EXPECT_EQ(refusal_of(1e39, DType::float32), "1e+39 is beyond what float32 holds");
   EXPECT_EQ(refusal_of(3.4e38, DType::bfloat16), "3.4e+38 is beyond what bfloat16 holds");
-  EXPECT_EQ(refusal_of(INFINITY, StoredType::float16), "no error") << "what is infinite stays so";
+  EXPECT_EQ(refusal_of(INFINITY, StoredType::float16), "no error") << "infinity stays infinite";
   EXPECT_EQ(refusal_of(65519.0, StoredType::float16), "no error");
 }
 
@@ -297,7 +297,7 @@ TEST_F(LoadTest, AMappedFileIsReadWhereItLies) {
   EXPECT_NE(ParameterBlock::slice(narrow.values(), narrow.find("head.gain")).data, nullptr);
   std::vector<float> gain(9);
   copy_to_host(device_, ParameterBlock::slice(narrow.values(), narrow.find("head.gain")), gain.data());
-  EXPECT_EQ(gain, counted(1000, 9)) << "copies are made of what lies in the block";
+  EXPECT_EQ(gain, counted(1000, 9)) << "copies come from the values in the block";
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// train.lora: matrices stay as they are, low-rank adapters are trained in their place; their gradients follow
-// from those of the matrices.
+// train.lora: matrices keep their values, low-rank adapters are trained instead; their gradients follow from
+// those of the matrices.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -34,7 +34,7 @@ struct LoraTest : ::testing::Test {
     tiny->model.initialize(1);
     return tiny;
   }
-  /// Gives B something to say: it starts at zero, and then A has no gradient.
+  /// Sets B to values other than zero: it starts at zero, and then A has no gradient.
   void wake(TinyModel& tiny) {
     Numbers numbers(7);
     for (const ParameterSlice& slice : tiny.model.parameters().slices()) {
@@ -144,7 +144,7 @@ TEST_F(LoraTest, NormsCountTheAdapterAndNotItsMatrix) {
   EXPECT_NEAR(tiny->model.read(sum), expected, 1e-12 * expected);
 }
 
-TEST_F(LoraTest, RefusesWhatIsNoMatrix) {
+TEST_F(LoraTest, RejectsParametersThatAreNotMatrices) {
   EXPECT_EQ(refusal({.lora = {"attention.qvk.weight"}}),
             "train.lora: the model has no matrix \"attention.qvk.weight\"; did you mean "
             "\"attention.qkv.weight\"?");

@@ -1,5 +1,5 @@
-// A head with two losses: each is divided by what it counts itself, their sum is trained, and a batch may
-// lack the targets of one of them.
+// A head with two losses: each is divided by its own count, their sum is trained, and a batch may lack the
+// targets of one of them.
 #include <gtest/gtest.h>
 
 #include "support/tiny_model.hpp"
@@ -9,9 +9,9 @@ namespace {
 
 using namespace encore::testing;
 
-/// Whose column "next" gives the head its second loss.
+/// A batch whose column "next" gives the head its second loss.
 constexpr const char* second_loss = "head.next.weight";  // (2, 8)
-/// What no other loss reaches than the first.
+/// A parameter that only the first loss reaches.
 constexpr const char* first_loss = "head.bias";  // (11)
 
 struct LossesTest : ::testing::Test {
@@ -38,7 +38,7 @@ struct LossesTest : ::testing::Test {
   Registry registry = load_builtin_plugins();
 };
 
-/// Sequences of 5, 1, 9 and 3 rows; `next` is what the second loss wants of each.
+/// Sequences of 5, 1, 9 and 3 rows; `next` has the targets of the second loss for each.
 PackedBatch batch_with(const std::vector<std::int32_t>& next) {
   PackedBatch batch = tiny_batch();
   EncodedExample::Column column;
@@ -49,7 +49,7 @@ PackedBatch batch_with(const std::vector<std::int32_t>& next) {
   return batch;
 }
 
-/// Sequences of a range as a batch of their own.
+/// Returns the sequences of a range as a batch of their own.
 PackedBatch part_of_both(const PackedBatch& batch, const SequenceRange& range) {
   PackedBatch part = testing::part_of(batch, range);
   EncodedExample::Column column;
@@ -84,7 +84,7 @@ TEST_F(LossesTest, EachIsDividedByTheNumberOfItsOwnTargets) {
   EXPECT_NE(of_both, of_second);
 }
 
-TEST_F(LossesTest, OneWithoutATargetInTheBatchIsNothing) {
+TEST_F(LossesTest, ALossWithoutTargetsInTheBatchIsZero) {
   const auto tiny = make(batch_with({no_target, no_target, no_target, no_target}));
   EXPECT_EQ(tiny->scales[1], 0.0);
   const double loss = tiny->loss({1, 1});
@@ -92,7 +92,7 @@ TEST_F(LossesTest, OneWithoutATargetInTheBatchIsNothing) {
   const ParameterSlice& unused = tiny->model.parameters().find(second_loss);
   EXPECT_EQ(tiny->gradient(unused), std::vector<double>(static_cast<std::size_t>(unused.size), 0.0));
   tiny->scales = {tiny->scales[0], 7.0};
-  EXPECT_EQ(tiny->loss({1, 1}), loss) << "whatever it is multiplied by";
+  EXPECT_EQ(tiny->loss({1, 1}), loss) << "whatever its factor";
 
   PackedBatch silent = batch_with({0, 1, 1, 0});
   std::ranges::fill(silent.columns[0].integers, no_target);

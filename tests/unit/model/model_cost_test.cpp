@@ -1,4 +1,4 @@
-// What a model costs, against the same numbers by hand and against what a real model then takes.
+// The cost of a model, compared with numbers by hand and with what a real model then takes.
 #include "model/model_cost.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ constexpr double rows = length * sequences;
 constexpr double matrices = 4 * width * width + 2 * width * hidden;  // of a block
 constexpr double scores = 2 * 2 * width * sequences * length * length;
 
-/// A sub-layer that mixes rows and does not say what it multiplies. No test here runs it.
+/// A sub-layer that mixes rows and does not declare its products. No test here runs it.
 class Mixer final : public Layer {
  public:
   static Schema options() { return {}; }
@@ -62,7 +62,7 @@ TEST_F(ModelCostTest, CountsParametersAndProductsOfEveryPart) {
             vocabulary * width + 2 * block_parameters + head_parameters);
   EXPECT_EQ(found.whole.trained, found.whole.parameters);
   ASSERT_EQ(found.whole.parts.size(), 3u);
-  EXPECT_EQ(part(found.whole, "embedding").forward_flops, 0.0) << "a lookup is no product";
+  EXPECT_EQ(part(found.whole, "embedding").forward_flops, 0.0) << "a lookup is not a product";
 
   const PartCost& encoder = part(found.whole, "encoder");
   ASSERT_EQ(encoder.parts.size(), 1u) << "equal blocks are one line";

@@ -1,5 +1,5 @@
-// What a whole model promises: names, determinism, shards, packing, no allocation in a step, finding what is
-// not finite.
+// The promises of a whole model: names, determinism, shards, packing, no allocation in a step, and finding
+// values that are not finite.
 #include "model/model.hpp"
 
 #include <gtest/gtest.h>
@@ -107,7 +107,7 @@ std::vector<std::string> paths_of(const Model& model) {
   return paths;
 }
 
-/// Numbers of the blocks whose parameters exist.
+/// Returns the numbers of the blocks whose parameters exist.
 std::vector<int> owners(const Model& model, int layers) {
   std::vector<int> blocks;
   const std::vector<std::string> paths = paths_of(model);
@@ -145,7 +145,7 @@ TEST_F(ModelTest, AModelThatSharesCountsItsParametersOnce) {
       counts.emplace_back(part.part, part.parameters);
     return counts;
   };
-  EXPECT_EQ(parts(4, 1), parts(1, 0)) << "as many as one block has";
+  EXPECT_EQ(parts(4, 1), parts(1, 0)) << "the number of one block";
   EXPECT_EQ(parts(2, 2), parts(2, 0));
 }
 
@@ -198,7 +198,7 @@ TEST_F(ModelTest, EqualStepsGiveEqualBits) {
   const double loss = tiny->loss({1, 5});
   const std::vector<double> first = gradients(*tiny);
   EXPECT_EQ(tiny->loss({1, 5}), loss);
-  EXPECT_EQ(gradients(*tiny), first) << "nothing of the step before is left";
+  EXPECT_EQ(gradients(*tiny), first) << "nothing is left of the previous step";
   EXPECT_NE(tiny->loss({1, 6}), loss) << "another step draws other numbers";
   EXPECT_NE(tiny->loss({2, 5}), loss);
 }
@@ -336,7 +336,7 @@ TEST_F(ModelTest, FindsWhereALossStoppedBeingFinite) {
   EXPECT_EQ(tiny->model.first_not_finite(tiny->batch, {1, 1}), "parameter encoder.1.attention.norm.gain");
 }
 
-/// Fails in the pass that its option names.
+/// A layer that fails in the pass that its option names.
 class Failing final : public Layer {
  public:
   static Schema options() {

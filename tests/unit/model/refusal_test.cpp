@@ -1,4 +1,4 @@
-// What a model refuses, and that the message names the option in the file.
+// The mistakes that a model rejects, and that the message names the option in the file.
 #include <gtest/gtest.h>
 
 #include "config/error.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 using namespace encore::testing;
 
-/// Key and message of the ConfigError that building the model throws.
+/// Returns key and message of the ConfigError that building the model throws.
 std::pair<std::string, std::string> refusal(const std::function<void(Experiment&)>& change) {
   const Device device;
   const Registry registry = load_builtin_plugins();
@@ -61,13 +61,13 @@ TEST(ModelRefusal, LinearAttentionInACausalStack) {
   EXPECT_NE(message.find("a causal stack may not see them"), std::string::npos) << message;
 }
 
-TEST(ModelRefusal, SegmentsThatAreNoIntegersOverTokens) {
+TEST(ModelRefusal, SegmentsThatAreNotIntegersOverTokens) {
   const Device device;
   const Registry registry = load_builtin_plugins();
   Experiment experiment = tiny_experiment(registry);
   ModelSize size = tiny_size();
   size.columns.push_back({.name = segments_column, .space = Space::sequences});
-  EXPECT_NO_THROW(Model(experiment, size, registry, device)) << "nobody looks at it";
+  EXPECT_NO_THROW(Model(experiment, size, registry, device)) << "the option is not used";
   experiment.model.segments = 2;
   try {
     Model(experiment, size, registry, device);
@@ -90,7 +90,7 @@ TEST(ModelRefusal, TwoSubLayersOfOneName) {
   EXPECT_THROW(Model(experiment, tiny_size(), registry, device), Error);
 }
 
-/// Has as many parameters as the number of its block says.
+/// A layer with as many parameters as the number of its block.
 class BlockWise final : public Layer {
  public:
   static Schema options() { return {}; }
@@ -207,7 +207,7 @@ TEST(Step, GivesTheSumThatTheHostHasBound) {
 
 // --- a head and a task that do not fit ---
 
-/// Asks for whatever the test wants.
+/// A layer with the requests that the test sets.
 class AskingHead final : public Head {
  public:
   static Schema options() { return {}; }

@@ -1,4 +1,4 @@
-// What the step plan of a model looks like: who is kept for backward, what is shared, how much memory that
+// The step plan of a model: which tensors are kept for backward, which share memory, and how much memory that
 // takes.
 #include "model/step_plan.hpp"
 
@@ -191,7 +191,8 @@ TEST(StepPlan, EvaluationKeepsNothing) {
   }
 }
 
-/// The calls of the backward pass: "-" and a node's path, or "+" and it where its forward pass runs again.
+/// Lists the calls of the backward pass: "-" and a node's path, or "+" and its path where its forward pass
+/// runs again.
 std::vector<std::string> backward_calls(const StepPlan& plan) {
   std::vector<std::string> calls;
   for (const BackwardCall& call : plan.backward)

@@ -1,6 +1,6 @@
-// One and two threads give equal bits of a training step in each precision, and the test that says so can
-// fail: with a layer whose sums depend on the number of threads the bits differ. Each case runs in a child
-// process, for their number is at most that of its start.
+// One and two threads give equal bits of a training step in each precision, and the comparison can fail: with
+// a layer whose sums depend on the number of threads the bits differ. Each case runs in a child process,
+// because the number of threads is limited by that at its start.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -26,7 +26,7 @@ constexpr bool has_openmp = true;
 constexpr bool has_openmp = false;
 #endif
 
-/// On how many threads its kernels run.
+/// Returns the number of threads on which its kernels run.
 int threads_of([[maybe_unused]] const Device& device) {
 #if ENCORE_HOST_BACKEND && defined(KOKKOS_ENABLE_OPENMP)
   return device.space().impl_thread_pool_size();
@@ -130,7 +130,7 @@ std::string name_of(Precision precision) {
                                                            : DType::float32);
 }
 
-/// Runs in the child: prints what the parent compares.
+/// Runs in the child: prints the values that the parent compares.
 TEST(ThreadsChild, DISABLED_Trains) {
   const char* const name = std::getenv("ENCORE_TEST_PRECISION");
   for (const Precision precision : precisions)
@@ -139,7 +139,7 @@ TEST(ThreadsChild, DISABLED_Trains) {
                          std::getenv("ENCORE_TEST_CHANGES") != nullptr));
 }
 
-TEST(ThreadsChild, DISABLED_TellsWhatARegionWouldOpen) {
+TEST(ThreadsChild, DISABLED_PrintsTheThreadsOfNestedRegions) {
   const Device device;
   std::string counts;
 #if ENCORE_HOST_BACKEND && defined(KOKKOS_ENABLE_OPENMP)
@@ -154,11 +154,11 @@ TEST(ThreadsChild, DISABLED_TellsWhatARegionWouldOpen) {
   print_digest(counts);
 }
 
-/// A library that is called within a kernel, as oneDNN is, opens a region of its own where the kernel's has a
-/// single thread. It must not be one of threads that were given up.
+/// A library that is called within a kernel, such as oneDNN, opens a region of its own if the kernel's has a
+/// single thread. That region must not use threads that were given up.
 TEST(HostThreads, ARegionWithinOneThreadHasOneThread) {
   if (!has_openmp) GTEST_SKIP() << "the kernels run on no threads of OpenMP";
-  EXPECT_EQ(digest_of_child("model_test", "ThreadsChild.DISABLED_TellsWhatARegionWouldOpen", 3), "313");
+  EXPECT_EQ(digest_of_child("model_test", "ThreadsChild.DISABLED_PrintsTheThreadsOfNestedRegions", 3), "313");
 }
 
 struct Threads : ::testing::TestWithParam<Precision> {

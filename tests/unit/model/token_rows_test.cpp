@@ -1,6 +1,6 @@
-// Training that passes over rows without a gradient against training that reads and updates all of them:
-// equal values, states, gradients and norms, bit for bit, with every optimizer that ships; after a resume;
-// with 1, 2 and 3 threads. And the comparison can fail: a row that has a gradient and is passed over is seen.
+// Training that skips rows without a gradient, compared with training that reads and updates all of them:
+// equal values, states, gradients and norms, bit for bit, with every shipped optimizer; after a resume; with
+// 1, 2 and 3 threads. The comparison can fail: a skipped row with a gradient is noticed.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -22,7 +22,7 @@ using Bytes = std::vector<std::byte>;
 constexpr std::int32_t vocabulary = 200;
 constexpr std::int64_t late_token = 150;  // comes in steps 3 and 7 only
 
-/// Tokens from a window that wanders, so that rows rest for some steps; the upper ones never come.
+/// Draws tokens from a moving window, so that rows rest for some steps; the upper ones never come.
 PackedBatch batch_of_step(std::int64_t step) {
   PackedBatch batch = make_batch({20, 1, 9, 14}, 30, 5, static_cast<std::uint64_t>(step));
   for (std::int32_t& id : batch.ids) id += static_cast<std::int32_t>(step % 4) * 15;
@@ -131,7 +131,7 @@ class Training {
     gradient(number);
     update(number);
   }
-  /// Values, gradients, each state, the sum of squares.
+  /// Collects values, gradients, each state, the sum of squares.
   std::vector<Bytes> everything() {
     std::vector<Bytes> all = {bytes_of(device_, model_.parameters().values()),
                               bytes_of(device_, model_.parameters().gradients())};
@@ -212,7 +212,7 @@ TEST_F(TokenRows, PassedOverAreUpdatedAsIfTheyWereRead) {
     }
     const std::vector<ChunkGradient> known = sparse.known();
     for (const ChunkGradient each : {ChunkGradient::never, ChunkGradient::absent, ChunkGradient::present})
-      EXPECT_GT(std::count(known.begin(), known.end(), each), 0) << "all three have been at work";
+      EXPECT_GT(std::count(known.begin(), known.end(), each), 0) << "all three kinds have occurred";
   }
 }
 
@@ -241,7 +241,7 @@ TEST_F(TokenRows, AreAsCheapAfterAResume) {
   EXPECT_EQ(resumed.known(), unbroken.known());
 }
 
-/// What a step that says too little would do: the comparison above must notice it.
+/// A step that marks too few rows: the comparison above must notice it.
 TEST_F(TokenRows, WithAGradientThatArePassedOverAreSeen) {
   for (const ChunkGradient wrong : {ChunkGradient::absent, ChunkGradient::never}) {
     const Case used{.optimizer = "adam", .settings = {}};
@@ -256,7 +256,7 @@ TEST_F(TokenRows, WithAGradientThatArePassedOverAreSeen) {
   }
 }
 
-/// Runs in the child: prints what the parent compares.
+/// Runs in the child: prints the values that the parent compares.
 TEST_F(TokenRows, DISABLED_Child) {
   Sha256 hash;
   for (const Case& used : cases()) {

@@ -1,5 +1,4 @@
-// What is said of texts as a whole: means, window, latency, right answers and their interval, and the same as
-// JSON.
+// The summary of all inputs: means, window, latency, right answers and their interval, and the same as JSON.
 #include "monitor/monitoring.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +33,7 @@ TEST(Monitoring, DescribesTheWindowAndTestsAll) {
   EXPECT_EQ(said.window, 20);
   EXPECT_EQ(said.first, 100.0);
   EXPECT_EQ(said.last, 199.0);
-  EXPECT_NEAR(said.seconds_median, 0.090, 1e-9) << "of the last twenty, from 81 to 100 ms";
+  EXPECT_NEAR(said.seconds_median, 0.090, 1e-9) << "median of the last twenty, from 81 to 100 ms";
   EXPECT_NEAR(said.seconds_95, 0.099, 1e-9);
   ASSERT_EQ(said.measures.size(), 4U);
   EXPECT_EQ(said.measures[0].name, "pieces");

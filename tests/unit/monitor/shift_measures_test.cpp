@@ -1,4 +1,4 @@
-// The measures of two histograms against numbers that were computed by hand, and their limits.
+// The measures of two histograms compared with numbers that were computed by hand, and their limits.
 #include "monitor/shift_measures.hpp"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ TEST(GroupedBins, EachGroupHasATenth) {
   EXPECT_EQ(groups, (std::vector<std::size_t>{0, 3, 4, 9}));
   EXPECT_EQ(sums_of(reference, groups), (Counts{10, 10, 54, 26}));
   EXPECT_EQ(sums_of({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7}, groups), (Counts{0, 0, 0, 7}))
-      << "what lies behind the last bin belongs to the last group";
+      << "values behind the last bin belong to the last group";
   EXPECT_EQ(grouped_bins({}), (std::vector<std::size_t>{0}));
   EXPECT_EQ(grouped_bins({0, 100, 0}), (std::vector<std::size_t>{0}));
 }

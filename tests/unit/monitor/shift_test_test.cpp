@@ -1,5 +1,5 @@
-// The sequential test: bets are fair, what has not changed gives no alarm more often than alpha says however
-// long one looks, and what has changed is found, at once and after a long time without a change.
+// The sequential test: bets are fair, unchanged inputs give no alarm more often than alpha for any length,
+// and changed inputs are found, at once and after a long time without a change.
 #include "monitor/shift_test.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace encore {
 namespace {
 
 TEST(JumpingBets, ABetIsFair) {
-  // The mean capital over a grid of p-values is what it was, whatever came before.
+  // The mean capital over a grid of p-values stays as it was, whatever came before.
   for (const std::vector<double>& before : {std::vector<double>{}, {0.1, 0.2, 0.05}, {0.99, 0.7}}) {
     double mean = 0.0, start = 0.0;
     constexpr int points = 1000;
@@ -36,7 +36,7 @@ TEST(JumpingBets, ALongRunNeitherOverflowsNorDies) {
   EXPECT_TRUE(std::isfinite(fair.log_capital()));
   const double before = fair.log_capital();
   for (int i = 0; i < 100; ++i) fair.bet(0.01);
-  EXPECT_GT(fair.log_capital(), before + 20.0) << "it finds its way back after a long time";
+  EXPECT_GT(fair.log_capital(), before + 20.0) << "it recovers after a long time";
 }
 
 TEST(LogMeanExp, IsTheMeanOfLargeNumbers) {
@@ -45,7 +45,7 @@ TEST(LogMeanExp, IsTheMeanOfLargeNumbers) {
   EXPECT_EQ(log_mean_exp({}), -std::numeric_limits<double>::infinity());
 }
 
-/// Texts of two labels.
+/// Inputs of two labels.
 class Texts {
  public:
   explicit Texts(std::uint32_t seed) : random_(seed) {}
@@ -80,7 +80,7 @@ TEST(ShiftTest, FalseAlarmsAreNotMoreFrequentThanAlpha) {
       test.add(texts.next(20.0, 0.3), std::to_string(replay) + "-" + std::to_string(i));
     alarms += test.alarm().has_value() ? 1 : 0;
   }
-  EXPECT_LE(alarms, 30) << "of 400, where 20 are expected at most";
+  EXPECT_LE(alarms, 30) << "of 400 replays, at most 20 are expected";
 }
 
 TEST(ShiftTest, FindsEachKindOfChangeAtOnceAndLater) {

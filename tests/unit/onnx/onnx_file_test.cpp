@@ -1,5 +1,5 @@
-// The bytes of messages, from the page on the encoding of protocol buffers, and of a file of ONNX. That whole
-// graphs are what other programs take them for is compared in tests/system/peers/compare_onnx.py.
+// The bytes of messages, from the page on the encoding of protocol buffers, and of an ONNX file.
+// tests/system/peers/compare_onnx.py compares whole graphs with other programs.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -73,7 +73,7 @@ TEST_F(OnnxFile, HoldsItsWeights) {
   EXPECT_TRUE(
       graph.starts_with("\x08\x08\x12\x06"
                         "encore"))
-      << "IR version 8, then who wrote it";
+      << "IR version 8, then the producer";
   EXPECT_NE(graph.find("\x10\x11", 0), std::string::npos) << "opset 17";
   // dims 2 and 256, type 1, name, 2048 raw bytes
   EXPECT_NE(graph.find("\x08\x02\x08\x80\x02\x10\x01\x42\x05large\x4a\x80\x10"s + large()),

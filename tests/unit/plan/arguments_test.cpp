@@ -1,4 +1,4 @@
-// --grid and --seeds: what the command line varies, alone and together with a sweep of the file.
+// --grid and --seeds: the options that the command line varies, alone and together with a sweep of the file.
 #include <gtest/gtest.h>
 
 #include "unit/plan/planning.hpp"
@@ -44,7 +44,7 @@ TEST(Arguments, TakeValuesAsTheCommandLineDoesWholeTablesToo) {
   EXPECT_EQ(names(planned), (Names{"tiny-self_attention-s1", "tiny-alibi_attention-s1"}));
   EXPECT_EQ(planned.points[0].config["model"]["layer"]["attention"]["heads"], 2);
   EXPECT_EQ(names(plan("", grid("model.block=[\"attention\"],[\"attention\",\"feed_forward\"]"))).size(), 2U)
-      << "commas within brackets part nothing";
+      << "commas within brackets do not separate values";
 }
 
 TEST(Arguments, AreCrossedWithTheSweepOfTheFile) {
@@ -91,7 +91,7 @@ TEST(Arguments, AreTheSameQuestionsAsTheFileWouldAsk) {
   }
 }
 
-TEST(Arguments, RefusesAGridThatIsNone) {
+TEST(Arguments, RejectsAnInvalidGrid) {
   EXPECT_EQ(problem(grid("model.layers")),
             "--grid model.layers: this varies nothing; write key=value,value, as in model.layers=2,4");
   EXPECT_EQ(problem(grid("model.layers=2,,4")),
@@ -112,7 +112,7 @@ TEST(Arguments, RefusesAGridThatIsNone) {
       "them");
 }
 
-TEST(Arguments, RefusesSeedsThatAreNone) {
+TEST(Arguments, RejectsInvalidSeeds) {
   const std::string what = "; seeds are whole numbers from 0 and ranges of them, as in 1-5 or 1,4,7-9";
   EXPECT_EQ(problem(seeds("x")), "--seeds x: \"x\" is no seed" + what);
   EXPECT_EQ(problem(seeds("")), "--seeds : \"\" is no seed" + what);

@@ -1,5 +1,5 @@
 // The worked examples of experiment_file.md, sweep_tables.md and run_names.md in docs/reference are correct
-// and ask for the runs that the pages list.
+// and plan the runs that the pages list.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -17,7 +17,7 @@ std::string read_page(const std::string& name) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-/// The first block of that language.
+/// Returns the first block of that language.
 std::string block(const std::string& page, const std::string& language) {
   const std::string open = "```" + language + "\n";
   const std::size_t begin = page.find(open) + open.size();
@@ -32,7 +32,8 @@ TEST(ExperimentFilePage, ItsExampleAsksForTheRunsThatItLists) {
   EXPECT_EQ(listed, block(page, "text"));
 }
 
-/// The example behind a mark of a page, as a change of the sample experiment: its runs, a line for each.
+/// Returns the runs of the example behind a mark of a page, as a change of the sample experiment, a line for
+/// each.
 struct Example {
   std::string asked, listed;
 };

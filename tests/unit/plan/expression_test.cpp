@@ -1,4 +1,4 @@
-// Conditions of [sweep] exclude: precedence, types, and what they say when they are wrong.
+// Conditions of [sweep] exclude: precedence, types, and messages for wrong ones.
 #include "plan/expression.hpp"
 
 #include <gtest/gtest.h>

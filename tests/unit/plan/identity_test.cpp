@@ -1,4 +1,4 @@
-// What counts in a run's identity and what does not.
+// The settings that count in a run's identity and those that do not.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ TEST(Identity, IsReadableCanonicalJson) {
 }
 
 TEST(Identity, NeverChanges) {
-  // Databases hold these: where one of them changes, every run that people have is new to `exp run`.
+  // Databases store these: if one of them changes, every existing run is new to `exp run`.
   const RunPoint run = point(sample::experiment);
   EXPECT_EQ(run.question, "eec0c36935d865b1b1e24d3dcb986a099d0198baf1f9116d01956d5f753921ac");
   EXPECT_EQ(run.group, "5b8974c1572d0f214c9df85905bcdbe019b65bc89df5f976905c5bd9af22715f");

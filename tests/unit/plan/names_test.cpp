@@ -1,5 +1,5 @@
-// What runs are called: labels of values, keys where a value does not say enough, patterns, bounds; and that
-// no name is part of an identity.
+// Names of runs: labels of values, keys if a value is not clear enough, patterns, limits; and that no name is
+// part of an identity.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -45,7 +45,7 @@ TEST(Names, AWordThatTwoOptionsTakeStandsBehindBoth) {
              "tiny-attention=alibi_attention-second=self_attention-s1"}));
 }
 
-TEST(Names, LikeNamedOptionsAreToldApart) {
+TEST(Names, OptionsOfEqualNameAreDistinguished) {
   const Plan planned = plan(
       planning::swept("[sweep.grid]\n\"model.dropout\" = [0.2]\n\"model.layer.attention.dropout\" = [0.3]\n"
                       "\"model.head.type\" = [\"linear\"]\n"));
@@ -88,7 +88,7 @@ TEST(Names, ValuesThatAZipRepeatsKeepTheirName) {
                    "tiny-adamw.learning_rate=0.01-epochs=3-s1"}));
 }
 
-/// "all" means every run: no run gets the name, whether it is written or made of a setting.
+/// "all" means every run: no run gets this name, written or made of a setting.
 TEST(Names, NoneIsAll) {
   const auto failure = [](const std::string& name, const std::string& sweep) -> std::string {
     try {
@@ -116,7 +116,7 @@ TEST(Names, ValuesThatLookAlikeKeepTheirNumber) {
   EXPECT_EQ(labels_of(values), (Names{"set", "set.2", "set", "1", "1.5", "1"}));
 }
 
-/// A longer list leaves the names that were there.
+/// A longer list keeps the existing names.
 TEST(Names, AnotherValueRenamesNoRun) {
   const auto with = [](const std::string& values) {
     return names(plan(planning::swept("[sweep.grid]\n\"model.layers\" = [" + values + "]\n" + attention)));
@@ -168,7 +168,7 @@ TEST(Names, APatternNamesOptions) {
   const Plan planned = plan(named("d{model.dropout}-{attention}", sweep));
   EXPECT_EQ(names(planned), (Names{"d0.1-self_attention-s1", "d0.1-alibi_attention-s1",
                                    "d0.3-self_attention-s1", "d0.3-alibi_attention-s1"}));
-  EXPECT_EQ(planned.name, "a") << "the sweep is called like its file";
+  EXPECT_EQ(planned.name, "a") << "the sweep is named after its file";
   EXPECT_EQ(planned.points[0].group_name, "d0.1-self_attention");
   EXPECT_EQ(names(plan(named("{seed}of{dropout}", sweep))).at(1), "1of0.1-alibi_attention");
 }
@@ -184,14 +184,14 @@ TEST(Names, APatternMayNameWhatIsNotVaried) {
       "[sweep.grid]\n\"optimizer\" = [{ type = \"adamw\", learning_rate = 1e-3 }, "
       "{ type = \"sgd\", learning_rate = 1e-3, momentum = 0.5 }]\n";
   EXPECT_EQ(names(plan(named("m{momentum}", optimizers))), (Names{"mnone-adamw-s1", "m0.5-sgd-s1"}))
-      << "a run without the option says so";
+      << "the name of a run without the option shows that";
 }
 
 std::string name_problem(const std::string& name, const std::string& sweep = "") {
   return planning::problem(named(name, sweep));
 }
 
-TEST(Names, RefusesAPlaceholderThatIsNoOption) {
+TEST(Names, RejectsAPlaceholderThatIsNotAnOption) {
   EXPECT_EQ(name_problem("d{model.dropuot}-x"),
             "dir/a.toml:1:10: the name's {model.dropuot} is no option of any run; did you mean "
             "\"model.dropout\"?");
@@ -212,7 +212,7 @@ TEST(Names, RefusesAPlaceholderThatMayBeTwo) {
       "that is meant");
 }
 
-TEST(Names, RefusesBracesThatAreNoPlaceholder) {
+TEST(Names, RejectsBracesWithoutAPlaceholder) {
   const std::string wrong =
       ": \"{\" begins an option, as in {model.dropout} or {attention}, that ends in \"}\"";
   EXPECT_EQ(name_problem("a{"), "dir/a.toml:1:10: the name \"a{\"" + wrong);
@@ -222,7 +222,7 @@ TEST(Names, RefusesBracesThatAreNoPlaceholder) {
       name_problem("a b{dropout}").starts_with("dir/a.toml:1:8: the name \"a b{dropout}\" is part of"));
 }
 
-TEST(Names, AreNoPartOfAnIdentity) {
+TEST(Names, AreNotPartOfAnIdentity) {
   const std::string sweep = "[sweep.grid]\n\"model.dropout\" = [0.1, 0.3]\n";
   const Plan one = plan(planning::swept(sweep)), other = plan(named("d{dropout}", sweep));
   for (std::size_t i = 0; i < 2; ++i) {

@@ -1,5 +1,5 @@
-// [model] from = { run = } and { experiment = }: the forms, what is filled in, what must agree, and what
-// counts in the identity.
+// [model] from = { run = } and { experiment = }: the forms, the options that are filled in, those that must
+// agree, and those that count in the identity.
 #include "plan/parent_filler.hpp"
 
 #include <gtest/gtest.h>
@@ -254,7 +254,7 @@ TEST(Parent, MayBeSwept) {
 
 // --- [distil] teacher ---
 
-/// The sample itself, which learns from another run.
+/// The sample itself, as a student of another run.
 std::string taught(const std::string& teacher, const std::string& more = "") {
   return std::string(sample::experiment) + "\n[distil]\nteacher = " + teacher + "\n" + more;
 }
@@ -271,7 +271,7 @@ TEST(Teacher, CountsByItsWeightsOrItsQuestionAndFillsNothingIn) {
                                                      {"relation_heads", 8}}));
   EXPECT_EQ(run.data.at("distil.teacher").sha256, "digest-of-weights");
   for (const char* later : {"distil.states", "distil.attention", "distil.relation_heads"})
-    EXPECT_EQ(run.canonical.find(later), std::string::npos) << "runs of before ask what they asked";
+    EXPECT_EQ(run.canonical.find(later), std::string::npos) << "earlier runs keep their question";
   EXPECT_FALSE(file.data.contains("distil.teacher")) << "its weights need not exist yet";
   EXPECT_NE(run.canonical.find(R"("distil.teacher":"weights:digest-of-weights")"), std::string::npos)
       << run.canonical;
@@ -309,7 +309,7 @@ TEST(Teacher, IsReportedWithItsPlaceWhereItIsWrong) {
   EXPECT_NE(parent_problem(taught(by_run, "temperature = -1.0\n")).find("temperature"), std::string::npos);
 }
 
-TEST(Teacher, ReadsNoOtherTextsThanItsStudent) {
+TEST(Teacher, ReadsNoOtherInputsThanItsStudent) {
   EXPECT_NE(
       parent_problem(taught(by_file), {"data.max_length=4000"})
           .find("-S data.max_length=4000: data.max_length = 4000, and the teacher reads sequences of up to "),

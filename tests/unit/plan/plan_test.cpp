@@ -125,7 +125,7 @@ TEST(Plan, RefusesNamesThatAreFoldersOrTooLong) {
       "dir/a.toml:3:8: option \"tags\" of the experiment has 101 words; at most 100 are stored with a run");
 }
 
-TEST(Plan, StopsWhereNobodyReadsOn) {
+TEST(Plan, StopsAfterTooManyProblems) {
   std::string unknown = "[train]\n";
   for (int i = 0; i < 20000; ++i) unknown += "zkey" + std::to_string(i) + " = 1\n";
   const std::string sweep =
@@ -156,7 +156,7 @@ TEST(Plan, SaysToWhichTableAMisplacedOptionBelongs) {
             "you mean \"seed\"?");
 }
 
-TEST(Plan, RefusesSeedsThatAreNone) {
+TEST(Plan, RejectsInvalidSeeds) {
   const auto with = [](const std::string& line) {
     return problem(changed(sample::experiment, "seed = 1", line));
   };
@@ -175,7 +175,7 @@ TEST(Plan, RefusesSeedsThatAreNone) {
             "dir/a.toml:3:1: \"seed\" and \"seeds\" say the same thing twice; keep one of them");
 }
 
-TEST(Plan, RefusesANameThatNobodyCanType) {
+TEST(Plan, RejectsANameThatIsHardToType) {
   EXPECT_EQ(problem(changed(sample::experiment, "\"tiny\"", "\"my run/1\"")),
             "dir/a.toml:1:8: the name \"my run/1\" is part of the names of runs, which people type: only "
             "letters, digits "

@@ -9,8 +9,7 @@
 
 namespace encore::planning {
 
-/// Stands for reading a file: its content is its name, wherever it lies; a file called "missing" cannot be
-/// read.
+/// Replaces reading a file: its content is its name, wherever it is; a file called "missing" cannot be read.
 inline std::string hash_of_name(const std::filesystem::path& path) {
   if (path.filename() == "missing")
     throw Error(path.string() + ": cannot be read: No such file or directory");

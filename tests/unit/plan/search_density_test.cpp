@@ -1,4 +1,4 @@
-// What proposals are made of: the elementary functions of a search, its Halton sequence, and the densities of
+// The parts of proposals: the elementary functions of a search, its Halton sequence, and the densities of
 // tpe.
 #include <algorithm>
 #include <cmath>

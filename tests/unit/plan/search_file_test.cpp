@@ -1,4 +1,4 @@
-// [search] as it is written: what it becomes, and what is refused, with line and column.
+// [search] as users write it: the resulting options, and what is rejected, with line and column.
 #include <deque>
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ TEST(SearchFile, ItsTrialsBecomeRuns) {
                   catalogue(), planning::hash_of_name);
   EXPECT_EQ(plan.search().options.method, Method::random);
   EXPECT_EQ(plan.search().limits.trials, 20);
-  ASSERT_EQ(plan.search().options.objectives.size(), 1u) << "that of train.select";
+  ASSERT_EQ(plan.search().options.objectives.size(), 1u) << "the one of train.select";
   EXPECT_EQ(text_of(plan.search().options.objectives.front()), plan.select());
   const TrialRuns trial = plan.make({0.00123456, 3.0});
   ASSERT_EQ(trial.runs.size(), 2u);
@@ -66,7 +66,7 @@ TEST(SearchFile, ARunOfATrialHasTheIdentityOfTheSameRunInAFile) {
   EXPECT_EQ(plan.make({0.01}).runs.front().question, alone.points.front().question);
 }
 
-TEST(SearchFile, LimitsAndPlacesAreNoPartOfWhichSearchItIs) {
+TEST(SearchFile, LimitsAndPlacesDoNotIdentifyTheSearch) {
   const auto identity = [](const std::string& options) {
     return SearchPlan(document(sample::experiment + "[search]\n" + options + rate), catalogue(),
                       planning::hash_of_name)
@@ -166,7 +166,7 @@ TEST(SearchFile, RungsAreStepsWhereTheExperimentIsAsLongAsSteps) {
   EXPECT_EQ(settings_json(options_from_json(settings_json(asha))), settings_json(asha));
   EXPECT_EQ(rungs_of(options(train, "pruning = \"median\"\nfirst_rung = 40\n")),
             (std::vector<std::int64_t>{40, 50, 60, 70, 80, 90, 100}));
-  EXPECT_FALSE(settings_json(options(train, "")).contains("unit")) << "without rungs nothing is counted";
+  EXPECT_FALSE(settings_json(options(train, "")).contains("unit")) << "without rungs there is no unit";
   const auto refused = [&](const std::string& length, const std::string& search) {
     try {
       options(length, "pruning = \"asha\"\n" + search);
@@ -213,7 +213,7 @@ TEST(SearchFile, AConfirmationHasSeedsThatNoTrialHas) {
                  "option \"confirm_seeds\" of [search] must be at least 2");
 }
 
-TEST(SearchFile, AFileWithASearchIsNoListOfRuns) {
+TEST(SearchFile, AFileWithASearchIsNotAListOfRuns) {
   EXPECT_NE(planning::problem(sample::experiment + ("[search]\n" + rate))
                 .find("the file has a [search], which proposes its runs one after the other"),
             std::string::npos);

@@ -1,4 +1,4 @@
-// A search of which the test plays the trainer, and spaces for it.
+// A search in which the test acts as the trainer, and spaces for it.
 #pragma once
 
 #include <algorithm>
@@ -47,7 +47,8 @@ inline SearchOptions options_of(Method method, Pruning pruning = Pruning::none) 
   return options;
 }
 
-/// A search of which the test plays the trainer: `value(trial, epochs)` is what a trial has there.
+/// A search in which the test acts as the trainer: `value(trial, epochs)` is the value of a trial at that
+/// time.
 struct Game {
   std::vector<RandomVariable> space = mixed_space();
   SearchOptions options;
@@ -73,7 +74,7 @@ struct Game {
     one.seconds = 10.0;
     history.observations.push_back(one);
   }
-  /// One trial at a time, to the end.
+  /// Trains one trial at a time until the search ends.
   template <class Value>
   void play(const Value& value) {
     for (int round = 0; round < 1000; ++round) {
@@ -84,7 +85,7 @@ struct Game {
       if (decision.kind != DecisionKind::prune)
         observe(decision.trial, value(decision.trial, decision.epochs), outcome);
     }
-    FAIL() << "it does not end";
+    FAIL() << "the search does not end";
   }
   std::size_t count(DecisionKind kind) const {
     return static_cast<std::size_t>(std::ranges::count(history.decisions, kind, &Decision::kind));

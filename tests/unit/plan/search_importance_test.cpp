@@ -1,4 +1,4 @@
-// The forest and the importance of variables, against functions whose shares of variance are known in closed
+// The forest and the importance of variables, compared with functions whose shares of variance have a closed
 // form.
 #include <cmath>
 #include <functional>
@@ -58,7 +58,7 @@ TEST(Tree, WeighsByTheSpaceAndNotByWhereSamplesLie) {
   EXPECT_NEAR(tree.mean(), 0.1 + 2.0, 1e-12);
   EXPECT_NEAR(tree.variance_by({0}), 0.1 * 0.9, 1e-12);
   EXPECT_NEAR(tree.variance_by({1}), 36.0 * 2.0 / 9.0, 1e-12);
-  EXPECT_NEAR(tree.variance(), 0.09 + 8.0, 1e-12) << "nothing by both together";
+  EXPECT_NEAR(tree.variance(), 0.09 + 8.0, 1e-12) << "no interaction";
 }
 
 TEST(Tree, WithoutSpreadExplainsNothing) {
@@ -163,7 +163,7 @@ TEST(Importance, IsAPureFunction) {
   EXPECT_EQ(one.marginal({1, 2}, {0.3, 0.7}), two.marginal({1, 2}, {0.3, 0.7}));
 }
 
-TEST(Importance, SaysNothingWhereThereIsNothingToSay) {
+TEST(Importance, ReturnsNothingWithoutEnoughTrials) {
   const auto space = unit_space(2);
   const SearchOptions options = options_of(Method::random);
   const auto value = [](const Point& x) { return x[0]; };
@@ -183,11 +183,11 @@ TEST(Importance, LeavesOutWhatHasNoFiniteScoreAndCountsIt) {
   history.observations[5].values = {};
   const Importance found = importance_of(space, history);
   EXPECT_EQ(found.trials(), 27u);
-  EXPECT_EQ(found.without(), 2u) << "a repeated trial is none";
+  EXPECT_EQ(found.without(), 2u) << "a repeated trial does not count";
 }
 
 TEST(Importance, ComparesTrialsAfterTheEpochsThatAllOfThemHad) {
-  // The first rung says the one variable matters, the later ones, of a few, the other.
+  // In the first rung one variable matters, in the later ones, of a few trials, the other.
   const auto space = unit_space(2);
   History history = trials_of(space, 60, [](const Point& x) { return x[0]; });
   for (Observation& one : history.observations) {

@@ -1,4 +1,4 @@
-// Which points a search proposes: of the space, without repetition, and with tpe nearer to the best.
+// The points that a search proposes: inside the space, without repetition, and with tpe nearer to the best.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -98,7 +98,7 @@ TEST(Search, TpeComesNearerThanRandom) {
 }
 
 TEST(Search, TpeLearnsAVariableFromTheTrialsThatHaveIt) {
-  // The second variable is there in the first kind only; where it is not, its place says nothing.
+  // The second variable exists in the first kind only; elsewhere its place has no meaning.
   Game game{.space = {choice("kind", 2), variable("x", Law::uniform, 0.0, 1.0)},
             .options = options_of(Method::tpe),
             .limits = {.trials = 60}};

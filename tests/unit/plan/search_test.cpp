@@ -49,7 +49,7 @@ TEST(Asha, APrunedTrialIsPromotedWhenWorseOnesHaveCome) {
   const double values[] = {0.9, 0.1, 0.2};
   EXPECT_EQ(game.next().epochs, 1);
   game.observe(0, values[0]);
-  EXPECT_EQ(game.next().kind, DecisionKind::prune) << "of one trial none belongs to the best third";
+  EXPECT_EQ(game.next().kind, DecisionKind::prune) << "a single trial has no best third";
   for (std::size_t trial : {1, 2}) {
     EXPECT_EQ(game.next().kind, DecisionKind::propose);
     game.observe(trial, values[trial]);
@@ -76,7 +76,7 @@ TEST(Asha, NothingThatIsNotFiniteIsPromoted) {
   EXPECT_EQ(hopeless.count(DecisionKind::promote), 0u);
 }
 
-/// One whose objective is undefined in trials 0 and 3, of which trial 0 is complete.
+/// A search whose objective is undefined in trials 0 and 3, of which trial 0 is complete.
 Game with_undefined_trials() {
   Game game{.options = options_of(Method::random)};
   const double values[] = {nan, 0.2, 0.4, nan};
@@ -136,7 +136,7 @@ TEST(Asha, ATrialThatEndsByItselfCountsAtLaterRungs) {
   EXPECT_EQ(game.next().kind, DecisionKind::propose) << "it is not promoted, and not pruned";
 }
 
-TEST(Median, WhoIsWorseThanTheMedianDoesNotGoOn) {
+TEST(Median, ATrialWorseThanTheMedianStops) {
   Game game{.options = options_of(Method::random, Pruning::median), .limits = {.trials = 8}};
   game.options.epochs = 3;
   game.options.comparisons = 3;
@@ -154,13 +154,13 @@ TEST(Median, WhoIsWorseThanTheMedianDoesNotGoOn) {
 TEST(Search, EndsByPatienceAndByHours) {
   Game game{.options = options_of(Method::random), .limits = {.trials = 50, .patience = 3}};
   game.play([](std::size_t trial, std::int64_t) { return trial == 2 ? 1.0 : trial == 4 ? 1.0 : 0.0; });
-  EXPECT_EQ(game.history.trials.size(), 6u) << "to draw level is no gain";
+  EXPECT_EQ(game.history.trials.size(), 6u) << "an equal value does not count as better";
   Game timed{.options = options_of(Method::random), .limits = {.trials = 50, .hours = 35.0 / 3600.0}};
   timed.play([](std::size_t, std::int64_t) { return 0.0; });
   EXPECT_EQ(timed.history.trials.size(), 4u) << "10 s each";
 }
 
-TEST(Search, WaitsForWhatIsTrainedAndGoesOnWhereItsLimitsAreRaised) {
+TEST(Search, WaitsForRunningTrialsAndContinuesWhenItsLimitsAreRaised) {
   Game game{.options = options_of(Method::tpe), .limits = {.trials = 2}};
   game.next();
   game.next();
@@ -174,7 +174,7 @@ TEST(Search, WaitsForWhatIsTrainedAndGoesOnWhereItsLimitsAreRaised) {
   EXPECT_FALSE(first_different(game.space, game.options, game.history)) << "each by the limits of its time";
 }
 
-/// The trials that were confirmed, with how many seeds, in order.
+/// Returns the confirmed trials, with their numbers of seeds, in order.
 std::vector<std::pair<std::size_t, std::int64_t>> confirmed(const History& history) {
   std::vector<std::pair<std::size_t, std::int64_t>> list;
   for (const Decision& decision : history.decisions)
@@ -199,7 +199,7 @@ TEST(Confirm, TheBestCompleteTrialsAreTrainedAgainAtTheEnd) {
   EXPECT_EQ(confirmed(game.history), (Confirmed{{complete[0], 4}, {complete[1], 4}, {complete[2], 4}}));
   EXPECT_TRUE(std::ranges::all_of(game.history.decisions.end() - 3, game.history.decisions.end(),
                                   [](const Decision& one) { return one.kind == DecisionKind::confirm; }))
-      << "when everything else is over";
+      << "after everything else";
   EXPECT_FALSE(first_different(game.space, game.options, game.history));
 }
 
@@ -212,7 +212,7 @@ TEST(Confirm, SeveralAreDecidedAtOnceAndWaitedFor) {
   game.observe(1, 0.0, Outcome::confirmed);
   EXPECT_EQ(game.ask().kind, DecisionKind::wait);
   game.observe(2, nan, Outcome::confirmed);
-  EXPECT_EQ(game.ask().kind, DecisionKind::finish) << "what has no mean is not tried again";
+  EXPECT_EQ(game.ask().kind, DecisionKind::finish) << "a trial without a mean is not confirmed again";
 }
 
 TEST(Confirm, MoreSeedsAndMoreTrialsAreAskedForLater) {
@@ -296,7 +296,7 @@ TEST(Search, AChangedDecisionIsNamed) {
   }
 }
 
-/// Histories as no real search makes them: any order of ends, any values, four trials at once.
+/// Histories that no real search makes: any order of ends, any values, four trials at once.
 TEST(Search, TheSameHistoryGivesTheSameDecision) {
   for (unsigned seed = 0; seed < 60; ++seed) {
     std::mt19937_64 random(seed);
@@ -334,7 +334,7 @@ TEST(Search, TheSameHistoryGivesTheSameDecision) {
       const bool confirms = trial_states(game.history)[active[which]].is_confirming();
       game.observe(active[which], value, confirms ? Outcome::confirmed : outcomes[below(6)]);
       active.erase(active.begin() + static_cast<std::ptrdiff_t>(which));
-      ASSERT_LT(round, 399) << "it does not end, seed " << seed;
+      ASSERT_LT(round, 399) << "the search does not end, seed " << seed;
     }
     EXPECT_FALSE(first_different(game.space, game.options, game.history)) << "seed " << seed;
   }

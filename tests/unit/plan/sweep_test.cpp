@@ -1,4 +1,4 @@
-// [sweep]: the order of its points, draws, and everything that can be wrong with it.
+// [sweep]: the order of its points, draws, and all mistakes in it.
 #include "plan/sweep.hpp"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ TEST(Sweep, AWholeTableReplacesTheTable) {
                                                       "tiny-alibi_attention.heads=8-s1"}));
   EXPECT_EQ(planned.points[1].config["model"]["layer"]["attention"],
             (nlohmann::json{{"type", "alibi_attention"}, {"heads", 4}}))
-      << "nothing is left of the replaced table";
+      << "the replaced table has no effect";
 }
 
 TEST(Sweep, AnOptionVariesWithinATableThatVariesToo) {
@@ -127,7 +127,7 @@ TEST(Draw, IsAPureFunctionOfSeedNumberAndKey) {
   const RandomVariable one = variable(RandomVariable::Law::log_uniform, 1e-4, 1e-1);
   RandomVariable other = one;
   other.key = "optimizer.learning_rate";
-  // Stored values: a change of them would give every random sweep other experiments.
+  // Stored values: a change would give every random sweep other experiments.
   EXPECT_EQ(to_text(draw(one, 1, 0)), "0.00327243");
   EXPECT_EQ(to_text(draw(one, 1, 1)), "0.00066593");
   EXPECT_EQ(to_text(draw(one, 2, 0)), "0.000102433");
@@ -187,7 +187,7 @@ TEST(Sweep, PointsAtTheValueThatIsWrong) {
             "integer -1");
 }
 
-TEST(Sweep, RefusesAGridThatIsNone) {
+TEST(Sweep, RejectsAnInvalidGrid) {
   EXPECT_EQ(
       planning::problem_of_sweep("[sweep.grid]\n\"model.layers\" = 4\n"),
       "dir/a.toml:33:18: \"model.layers\" of [sweep.grid] must be a list of values, found the integer 4");
@@ -239,7 +239,7 @@ TEST(Sweep, RefusesAZipOfUnequalLengths) {
             "dir/a.toml:32:1: \"zip\" of [sweep] must be written [[sweep.zip]], found a table");
 }
 
-TEST(Sweep, RefusesADistributionThatIsNone) {
+TEST(Sweep, RejectsAnInvalidDistribution) {
   const std::string start = "[sweep.random]\n\"model.dropout\" = ";
   const std::string owner = "\"model.dropout\" of [sweep.random] ";
   EXPECT_EQ(
@@ -294,14 +294,14 @@ TEST(Sweep, SaysWhichExclusionMeetsNoPoint) {
   EXPECT_EQ(warnings("[sweep]\nexclude = [\"model.layers == 2\", \"model.layers == 7\"]\n" + grid),
             "dir/a.toml:33:33: exclude \"model.layers == 7\" meets no point of the sweep\n");
   EXPECT_EQ(warnings("[sweep]\nexclude = [\"model.layers == 2\", \"model.layers >= 2\"]\n" + grid), "")
-      << "it meets one, though another condition does as well";
+      << "each meets a point, although it is the same one";
   EXPECT_EQ(warnings("[sweep]\nexclude = [\"model.layers == 2\"]\n" + grid, {"model.layers=1"}), "")
-      << "the command line may take away what it meets";
+      << "the command line may remove the points that it meets";
   EXPECT_NE(warnings("[sweep]\nexclude = [\"model.layers == 7\"]\n" + grid, {"train.epochs=1"}), "");
   EXPECT_EQ(warnings("[sweep]\ndraws = 2\nexclude = [\"model.dropout > 0.9\"]\n[sweep.random]\n"
                      "\"model.dropout\" = { uniform = [0, 0.99] }\n"),
             "")
-      << "chance may miss it";
+      << "a draw may miss the value";
 }
 
 TEST(Sweep, RefusesConditionsThatNestTooDeep) {

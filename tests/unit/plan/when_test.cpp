@@ -1,4 +1,4 @@
-// [sweep.when]: options that only some points vary, and the conditions that cannot be meant.
+// [sweep.when]: options that only some points vary, and invalid conditions.
 #include <gtest/gtest.h>
 
 #include "plan/conditional_option.hpp"
@@ -114,7 +114,7 @@ TEST(When, TheCommandLineTakesAnOptionAndItsConditionOut) {
                                        "[sweep.when]\n\"train.epochs\" = \"model.layers == 4\"\n"),
                        {"model.layers=2"})),
             Names{"tiny-s1"})
-      << "a condition that the command line leaves unmet is no mistake";
+      << "a condition that the command line leaves unmet is not a mistake";
 }
 
 TEST(When, NamesAreTheSameWhetherAnOptionAppliesOrNot) {
@@ -145,7 +145,7 @@ TEST(When, RefusesOptionsThatAreNotVaried) {
             "dir/a.toml:36:7: [sweep.when] names \"model.layers\" twice; join with &&");
 }
 
-TEST(When, RefusesWhatIsNoCondition) {
+TEST(When, RejectsAnInvalidCondition) {
   const std::string grid = "[sweep.grid]\n\"model.layers\" = [2, 4]\n[sweep.when]\n\"model.layers\" = ";
   EXPECT_EQ(planning::problem_of_sweep(grid + "true\n"),
             "dir/a.toml:35:18: \"model.layers\" of [sweep.when] must be a condition in quotes, found true; "

@@ -1,3 +1,4 @@
+// Opening one plugin file: good files, and the messages for broken ones. Read next: samples.hpp.
 #include "plugin_host/loader.hpp"
 
 #include <gtest/gtest.h>
@@ -35,7 +36,7 @@ TEST(Loader, AMissingFileIsNamed) {
             std::string::npos);
 }
 
-TEST(Loader, ALibraryWithoutTagIsNoPlugin) {
+TEST(Loader, ALibraryWithoutTagIsNotAPlugin) {
   const std::string message = message_of([] { open_plugin(sample("empty")); });
   EXPECT_NE(message.find("empty.so: is no Encore plugin"), std::string::npos) << message;
   EXPECT_NE(message.find("ENCORE_PLUGIN"), std::string::npos);
@@ -50,7 +51,7 @@ TEST(Loader, AnotherBuildIsRefusedWithTheDifferenceAndTheCure) {
   EXPECT_EQ(message.find("sdk is"), std::string::npos) << "the sdk is equal: " << message;
 }
 
-TEST(Loader, AFailingRegistrationTellsWhy) {
+TEST(Loader, AFailingRegistrationReportsItsReason) {
   const std::string message = message_of([] { open_plugin(sample("failing")); });
   EXPECT_NE(message.find("plugin \"sample\" cannot register: the moon is full"), std::string::npos)
       << message;
@@ -64,7 +65,7 @@ TEST(Loader, APluginThatRegistersNothingIsRefused) {
           "block");
 }
 
-TEST(Loader, AFileThatIsNoLibraryIsRefused) {
+TEST(Loader, AFileThatIsNotALibraryIsRejected) {
   const TemporaryFolder folder;
   const std::filesystem::path file = folder.path() / "text.so";
   std::ofstream(file) << "no library";

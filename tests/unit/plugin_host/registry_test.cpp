@@ -1,3 +1,4 @@
+// The registry over folders of plugins: what it loads, offers and refuses. Read next: samples.hpp.
 #include "plugin_host/registry.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +31,7 @@ TEST(Registry, LoadsWhatIsNeededAndBuildsIt) {
   EXPECT_EQ(registry.plugins()[0].file, folder.path() / "a.so");
 }
 
-TEST(Registry, WhatIsNotNeededStaysOnDisk) {
+TEST(Registry, PluginsThatAreNotNeededStayOnDisk) {
   const TemporaryFolder folder;
   folder.add("a", [](Manifest& manifest) { manifest.fingerprint = "sdk=0"; });
   Registry registry;
@@ -53,7 +54,7 @@ TEST(Registry, LoadingTwiceLoadsOnce) {
 TEST(Registry, AnotherBuildIsRefusedBeforeItsLibraryIsOpened) {
   const TemporaryFolder folder;
   folder.add("a", [](Manifest& manifest) { manifest.fingerprint = "sdk=0"; });
-  // A library that says itself that it is of another build: here the manifest must have spoken first.
+  // The library itself belongs to another build: the manifest must have reported that first.
   std::filesystem::copy_file(testing::sample("other_fingerprint"), folder.path() / "a.so",
                              std::filesystem::copy_options::overwrite_existing);
   Registry registry;
@@ -67,7 +68,7 @@ TEST(Registry, AnotherBuildIsRefusedBeforeItsLibraryIsOpened) {
   EXPECT_FALSE(registry.offers(Kind::schedule, "half"));
 }
 
-/// What is said of the good plugin under a manifest that `change` made lie.
+/// Returns the message about the good plugin under a manifest that `change` made wrong.
 std::string lie(const auto& change) {
   const TemporaryFolder folder;
   folder.add("a", change);
@@ -77,7 +78,8 @@ std::string lie(const auto& change) {
   EXPECT_NE(message.find("; write it again: encore-manifest " + (folder.path() / "a.so").string()),
             std::string::npos)
       << message;
-  EXPECT_FALSE(registry.offers(Kind::schedule, "half")) << "nothing of a liar is used";
+  EXPECT_FALSE(registry.offers(Kind::schedule, "half"))
+      << "nothing of a plugin with a wrong manifest is used";
   return message;
 }
 
@@ -103,7 +105,7 @@ TEST(Registry, AManifestThatLiesIsRefused) {
   EXPECT_NE(other_default.find("and {\"default\":0.5,"), std::string::npos) << other_default;
 }
 
-TEST(Registry, LoadAllRemembersFailuresAndGoesOn) {
+TEST(Registry, LoadAllRemembersFailuresAndContinues) {
   const TemporaryFolder folder;
   folder.add("a");
   folder.add("b", [](Manifest& manifest) {
@@ -132,7 +134,7 @@ TEST(Registry, ASecondOwnerIsRefusedAndNothingIsCommitted) {
   EXPECT_EQ(registry.all(Kind::schedule).size(), 1u);
 }
 
-/// Every line is a text.
+/// A reader in which every line is a text.
 class Lines final : public Reader {
  public:
   static Schema options() { return Schema().text("end", "\n", {.help = "of a line"}); }

@@ -1,5 +1,5 @@
 // One source, several plugins: a good one, one of another build, one that fails to register, one that
-// registers nothing, and one that is none.
+// registers nothing, and a library that is not a plugin.
 #include <encore/plugin.hpp>
 
 #ifndef SAMPLE_EMPTY

@@ -33,8 +33,8 @@ class TemporaryFolder {
 
   const std::filesystem::path& path() const { return path_; }
 
-  /// Copies a sample as `name`.so and writes a manifest, changed by `change`. What cannot be opened gets the
-  /// good sample's manifest.
+  /// Copies a sample as `name`.so and writes a manifest, changed by `change`. A sample that cannot be opened
+  /// gets the good sample's manifest.
   void add(const std::string& name, const std::string& from, const auto& change) const {
     const std::filesystem::path library = path_ / (name + ".so");
     std::filesystem::copy_file(sample(from), library);
@@ -52,7 +52,7 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-/// what() of the Error that `action` throws, or "no error".
+/// Returns what() of the Error that `action` throws, or "no error".
 inline std::string message_of(const auto& action) {
   try {
     action();

@@ -1,5 +1,5 @@
 // Compiled twice, as TWIN 1 and 2: two plugins whose namespace, class, functions and variables have the same
-// names, as those of two people who copied one template.
+// names, as if two people had copied one template.
 #include <encore/plugin.hpp>
 
 namespace my_layers {

@@ -1,4 +1,4 @@
-// Names of BART's tensors.
+// Tests the names of BART's tensors.
 #include <gtest/gtest.h>
 
 #include "pretrained/families.hpp"

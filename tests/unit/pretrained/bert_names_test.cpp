@@ -1,4 +1,4 @@
-// Names of tensors: those that transformers writes for each of its models, and those of ours.
+// Names of tensors: those that transformers writes for each of its models, and ours.
 #include <gtest/gtest.h>
 
 #include <encore/error.hpp>
@@ -21,7 +21,7 @@ Names bert_tensors_of(const std::string& path, PretrainedHead head) {
   return names_of(bert_family.tensors_of(path, head));
 }
 
-/// The names of a file with these.
+/// Returns the names of a file with these tensors.
 class FileOf {
  public:
   explicit FileOf(const Names& names) : names_(bert_family, names) {}
@@ -91,7 +91,7 @@ TEST(BertNames, TensorsOfAHeadAreCalledAfterWhatItComputes) {
   EXPECT_TRUE(bert_tensors_of("head.transitions", PretrainedHead::classes).empty());
 }
 
-/// The kind of a head follows from what it declares.
+/// The kind of a head follows from its declaration.
 TEST(BertNames, WhatAHeadComputesIsSeenByWhatItDeclares) {
   HeadPlan classifier(8);
   classifier.read(Space::tokens);
@@ -151,7 +151,7 @@ TEST(BertNames, EverySpellingMeansTheSame) {
   expect("something.else", "something.else");
 }
 
-TEST(BertNames, BuffersAreNoWeights) {
+TEST(BertNames, BuffersAreNotWeights) {
   EXPECT_TRUE(bert_family.is_buffer(bert_family.first_spelling("embeddings.position_ids")));
   EXPECT_FALSE(bert_family.is_of_body(bert_family.first_spelling("embeddings.position_ids")));
   EXPECT_TRUE(bert_family.is_of_body(bert_family.first_spelling("encoder.layer.6.output.dense.bias")));

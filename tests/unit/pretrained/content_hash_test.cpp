@@ -1,4 +1,4 @@
-// What a path's content hash depends on: of a folder the files that are read, and nothing beside them.
+// The content hash of a path: for a folder it depends on the files that are read, and on nothing else.
 #include "pretrained/content_hash.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The table of what is done about each member of a folder's files: complete against `transformers`
-// (tests/golden/make_pretrained_fields.py), equal to the page, and kept.
+// The table of rules for each member of a folder's files: it is complete compared with `transformers`
+// (tests/golden/make_pretrained_fields.py), equals the page, and is followed.
 #include "pretrained/field_rules.hpp"
 
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ TEST(FieldRules, AreTheTablesOfThePage) {
   }
 }
 
-/// The first rule that fits is taken, so none may stand behind another one for the same member.
+/// The first matching rule is taken, so none may stand behind another one for the same member.
 TEST(FieldRules, AreAllFound) {
   for (const char* file : files_with_rules())
     for (const FieldRule& rule : field_rules(file)) {
@@ -70,7 +70,7 @@ TEST(FieldRules, AreAllFound) {
     }
 }
 
-/// Every rule that refuses or names a value does so, and accepts the values that it names.
+/// Every rule that rejects or names a value does so, and accepts the values that it names.
 TEST(FieldRules, AreKept) {
   int refusals = 0, named = 0;
   for (const char* file : files_with_rules())

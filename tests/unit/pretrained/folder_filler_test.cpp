@@ -1,4 +1,4 @@
-// [model] from = "DIR": what is filled in, what must agree, and what a plan makes of it.
+// [model] from = "DIR": the options that are filled in, the ones that must agree, and the resulting plan.
 #include "pretrained/folder_filler.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 
 using testing::TinyFolder;
 
-/// The sample's catalogue with the layer and the tokenizer as they ship.
+/// The sample's catalogue with the shipped layer and tokenizer.
 Catalogue catalogue() {
   Manifest manifest;
   manifest.name = "shipped";
@@ -88,7 +88,7 @@ TEST(FolderFiller, TheQuestionCountsTheContentAndNotThePlaceOfTheFolder) {
   const std::string question = plan(experiment(a)).points.at(0).question;
   EXPECT_EQ(plan(experiment(b)).points.at(0).question, question);
   EXPECT_EQ(plan(experiment(b, "width = 8\nnorm_position = \"post\"\n")).points.at(0).question, question);
-  b.set("some_member", "that nobody reads");
+  b.set("some_member", "that is not read");
   EXPECT_NE(plan(experiment(b)).points.at(0).question, question);
 }
 

@@ -1,4 +1,4 @@
-// What the reader of Hugging Face folders says of one that it does not take.
+// Returns the message of the reader of Hugging Face folders for one that it rejects.
 #pragma once
 
 #include <filesystem>

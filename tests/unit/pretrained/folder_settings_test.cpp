@@ -1,4 +1,4 @@
-// What a folder says beside the shape of its model: honoured as options, refused by name, or named in a
+// Settings of a folder besides the shape of its model: used as options, rejected by name, or named in a
 // notice.
 #include "pretrained/folder_settings.hpp"
 
@@ -21,21 +21,21 @@ FolderSettings settings_in(const TinyFolder& folder) {
   return settings_of(open_hugging_face_folder(folder.path()));
 }
 
-/// What message_of says of a call that throws nothing.
+/// The result of message_of for a call that throws nothing.
 constexpr const char* no_problem = "no error";
 
 std::string problem_in(const TinyFolder& folder) {
   return testing::message_of<Error>([&] { settings_in(folder); });
 }
 
-/// The option of that name for a head, as an experiment file has it; "-" where it is not decided.
+/// Returns the option of that name for a head, as an experiment file writes it; "-" if it is not set.
 std::string option_in(const FolderSettings& settings, const std::string& name, const std::string& head = "") {
   for (const FolderSettings::Option& each : settings.options)
     if (each.head == head && each.option.path.back() == name) return to_text(each.option.value);
   return "-";
 }
 
-/// A tokenizer.json of the vocabulary of the folder, with a token behind it where one is given.
+/// A tokenizer.json of the vocabulary of the folder, with one more token at its end if one is given.
 json whole(const json& added = json::array()) {
   const auto marker = [](const char* token, int number) {
     return json{{"id", token}, {"ids", {number}}, {"tokens", {token}}};
@@ -88,7 +88,7 @@ TEST(FolderSettings, OfAnOrdinaryFolderAreThoseOfBefore) {
   EXPECT_EQ(settings.notices, std::vector<std::string>());
 }
 
-TEST(FolderSettings, HonourHowTextsAreCleanedWithoutDoLowerCase) {
+TEST(FolderSettings, HonourTheCleaningOfInputsWithoutDoLowerCase) {
   const TinyFolder folder;
   folder.write("tokenizer_config.json", R"({"strip_accents": false})");
   EXPECT_EQ(option_in(settings_in(folder), "strip_accents"), "false");
@@ -112,13 +112,13 @@ TEST(FolderSettings, RefuseFilesOfATokenizerThatDisagree) {
           " says: do_lower_case = false, strip_accents = false, tokenize_chinese_chars = true (what is "
           "absent "
           "counts); let both say the same");
-  // A class that takes all from tokenizer.json.
+  // A class that takes everything from tokenizer.json.
   folder.write("tokenizer_config.json",
                R"({"do_lower_case": false, "tokenizer_class": "PreTrainedTokenizerFast"})");
   EXPECT_EQ(option_in(settings_in(folder), "lowercase"), "true");
 }
 
-TEST(FolderSettings, RefuseAnAddedTokenThatIsNoObject) {
+TEST(FolderSettings, RejectAnAddedTokenThatIsNotAnObject) {
   const TinyFolder folder;
   for (const json& token : {json(1), json("[E9]"), json::array(), json(nullptr)}) {
     folder.write("tokenizer.json", whole(json::array({token})).dump());
@@ -157,7 +157,7 @@ TEST(FolderSettings, RefuseAnotherMarkerInEitherFile) {
   EXPECT_EQ(problem_in(folder), no_problem);
 }
 
-TEST(FolderSettings, NameTokensThatAreFoundInTexts) {
+TEST(FolderSettings, NameTokensThatInputsMayContain) {
   const TinyFolder folder;
   folder.remove("vocab.txt");
   folder.set("vocab_size", 7);

@@ -1,4 +1,4 @@
-// Names of GPT-2's tensors.
+// Tests the names of GPT-2's tensors.
 #include <gtest/gtest.h>
 
 #include "pretrained/families.hpp"

@@ -1,4 +1,4 @@
-// Opening a Hugging Face folder: what it gives, and every way in which it is refused.
+// Opening a Hugging Face folder: what it returns, and every way in which it is rejected.
 #include "pretrained/hugging_face_folder.hpp"
 
 #include <gtest/gtest.h>
@@ -76,7 +76,7 @@ TEST(HuggingFaceFolder, NeverOpensAPickle) {
           "model.safetensors, in Python: AutoModel.from_pretrained(DIR).save_pretrained(DIR)");
 }
 
-TEST(HuggingFaceFolder, HasTheProblemOfAClassOfTexts) {
+TEST(HuggingFaceFolder, HasTheProblemTypeOfAClassifier) {
   const TinyFolder folder;
   const auto architecture = [&] { return open_hugging_face_folder(folder.path()).architecture; };
   folder.set("architectures", {"BertForSequenceClassification"});
@@ -149,7 +149,7 @@ TEST(HuggingFaceFolder, IsRefusedWhereTheTokenizerCutsOtherwise) {
             file + ": do_lower_case must be true or false, found \"yes\"");
 }
 
-TEST(HuggingFaceFolder, IsRefusedWhereTheTokenizerIsNoWordPiece) {
+TEST(HuggingFaceFolder, IsRejectedIfTheTokenizerIsNotWordPiece) {
   const TinyFolder folder;
   folder.remove("vocab.txt");
   const std::string file = (folder / "tokenizer.json").string();

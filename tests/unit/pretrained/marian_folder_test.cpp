@@ -1,4 +1,4 @@
-// Folders of MarianMT: names of tensors, the files of their tokenizer read and written, and what is refused.
+// Folders of MarianMT: names of tensors, the files of their tokenizer read and written, and rejected folders.
 #include <gtest/gtest.h>
 
 #include <encore/base64.hpp>
@@ -115,7 +115,7 @@ TEST(MarianFolder, ItsTokenizerIsWrittenAsItWasRead) {
   tokenizer.specials.front() = "</s>";
   tokenizer.options.set("added_tokens", Lines{"special </s>", "special >>de<<"});
   const json config = json::parse(marian_files.written(tokenizer).at("tokenizer_config.json"));
-  ASSERT_EQ(config.at("added_tokens_decoder").size(), 1U) << "the class has its markers by itself";
+  ASSERT_EQ(config.at("added_tokens_decoder").size(), 1U) << "the class knows its markers";
   EXPECT_EQ(config.at("added_tokens_decoder").at("2").at("content"), ">>de<<");
   EXPECT_EQ(config.at("added_tokens_decoder").at("2").at("special"), true);
   const Lines one = {"<unk>", "a", sentencepiece_header, "model " + to_base64("whole")};
@@ -125,7 +125,7 @@ TEST(MarianFolder, ItsTokenizerIsWrittenAsItWasRead) {
   EXPECT_EQ(files.at("target.spm"), "whole") << "one model cuts both sides";
 }
 
-TEST(SentencePieceFile, IsRefusedWhereItIsNone) {
+TEST(SentencePieceFile, IsRejectedIfInvalid) {
   const testing::TemporaryFolder folder;
   const std::string file = (folder / "a.model").string();
   const auto refusal = [&](const std::string& bytes) {

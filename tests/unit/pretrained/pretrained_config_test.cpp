@@ -1,4 +1,4 @@
-// config.json as options of [model], what is refused of it, and the way back.
+// config.json as options of [model], rejected files, and writing config.json.
 #include "pretrained/pretrained_config.hpp"
 
 #include <gtest/gtest.h>
@@ -24,13 +24,13 @@ nlohmann::json with(const char* member, nlohmann::json value) {
 
 /// "model.width" -> "8"
 std::map<std::string, std::string> options(const PretrainedConfig& config) {
-  std::map<std::string, std::string> texts;
+  std::map<std::string, std::string> values;
   for (const ImpliedOption& option : implied_options(config)) {
     std::string key;
     for (const std::string& part : option.path) key += (key.empty() ? "" : ".") + part;
-    texts[key] = to_text(option.value);
+    values[key] = to_text(option.value);
   }
-  return texts;
+  return values;
 }
 
 TEST(PretrainedConfig, GivesTheOptionsOfABert) {
@@ -214,7 +214,7 @@ TEST(PretrainedConfig, OfAT5HasDistancesAndNoBiases) {
   EXPECT_EQ(implied["model.head.scaled"], "false");
 }
 
-/// As T5Config has it, and config.json of both versions of `transformers`.
+/// The values of T5Config, and config.json of both versions of `transformers`.
 TEST(PretrainedConfig, OfAT5TakesWhatItsClassTakesForGranted) {
   nlohmann::json config = TinyFolder::t5_config();
   for (const char* member : {"num_decoder_layers", "relative_attention_num_buckets",
@@ -283,7 +283,7 @@ TEST(PretrainedConfig, RefusesABartThatComputesOtherwise) {
   EXPECT_EQ(said("activation_function", "mish").substr(0, 29), "activation_function is \"mish\"");
 }
 
-TEST(PretrainedConfig, RefusesPositionsOfARobertaThatAreNone) {
+TEST(PretrainedConfig, RejectsInvalidPositionsOfARoberta) {
   nlohmann::json config = TinyFolder::roberta_config();
   config["max_position_embeddings"] = 2;
   EXPECT_EQ(
@@ -307,7 +307,7 @@ TEST(PretrainedConfig, IsWrittenAsItWasRead) {
     nlohmann::json expected = config;
     expected.erase("architectures");
     expected.erase("position_embedding_type");
-    if (config.at("model_type") == "t5")  // which markers are the tokenizer's to say
+    if (config.at("model_type") == "t5")  // the tokenizer decides its markers
       for (const char* member : {"decoder_start_token_id", "pad_token_id", "eos_token_id"})
         expected.erase(member);
     EXPECT_EQ(pretrained_config_to_json(pretrained_config_from_json(config)), expected);
@@ -355,7 +355,7 @@ TEST(PretrainedConfig, RefusesFunctionsThatItCannotCompute) {
             "pruned_heads is not empty, and layers with fewer heads than others are not supported");
 }
 
-TEST(PretrainedConfig, RefusesNumbersThatAreNone) {
+TEST(PretrainedConfig, RejectsInvalidNumbers) {
   EXPECT_EQ(config_problem(with("hidden_size", "wide")), "hidden_size must be an integer, found \"wide\"");
   EXPECT_EQ(config_problem(with("hidden_size", 8.5)), "hidden_size must be an integer, found 8.5");
   EXPECT_EQ(config_problem(with("num_hidden_layers", 0)), "num_hidden_layers must be at least 1, found 0");

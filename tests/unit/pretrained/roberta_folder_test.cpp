@@ -1,4 +1,4 @@
-// Folders of RoBERTa: what their tokenizer's files give, how they are refused, and what is written of ours.
+// Folders of RoBERTa: what their tokenizer's files give, how they are rejected, and how ours are written.
 #include <gtest/gtest.h>
 
 #include "data/vocabulary.hpp"

@@ -1,5 +1,5 @@
-// Tests folders of T5: names of tensors, the tokens of the table and what is written of them, which family a
-// model is written as, and what is refused.
+// Folders of T5: names of tensors, the tokens of the table and how they are written, the family as which a
+// model is written, and rejected folders.
 #include <gtest/gtest.h>
 
 #include "data/vocabulary.hpp"
@@ -71,7 +71,7 @@ TEST(T5Names, OfBothStacks) {
     EXPECT_TRUE(names_of(path).empty()) << path;
 }
 
-TEST(T5Names, OfTheTableAndOfWhatIsNotUsed) {
+TEST(T5Names, OfTheTableAndOfUnusedTensors) {
   EXPECT_TRUE(t5_family.is_of_body("shared.weight"));
   EXPECT_TRUE(t5_family.is_of_body("decoder.block.0.layer.2.DenseReluDense.wo.weight"));
   for (const char* name : {"encoder.embed_tokens.weight", "lm_head.weight",
@@ -97,7 +97,7 @@ TEST(T5Folder, HasGapsAndRowsForNothingBehindItsPieces) {
   EXPECT_EQ(sentencepiece_model(lines, "model"), sentencepiece_model_of(own_tokens));
   EXPECT_EQ(files_of_hugging_face_folder(folder.path()),
             (Lines{"config.json", "model.safetensors", "spiece.model", "tokenizer_config.json"}));
-  folder.remove("tokenizer_config.json");  // 100 gaps, as T5Tokenizer has it; here is room for the last
+  folder.remove("tokenizer_config.json");  // 100 gaps, as in T5Tokenizer; only the last fits here
   EXPECT_EQ(load_vocabulary(folder / "spiece.model")[5], "<extra_id_99>");
   folder.remove("config.json");
   EXPECT_EQ(token_count(load_vocabulary(folder / "spiece.model")), own_tokens.size());
@@ -107,9 +107,9 @@ std::string settings_problem(const T5Folder& folder) {
   return testing::message_of<Error>([&] { settings_of(open_hugging_face_folder(folder.path())); });
 }
 
-constexpr const char* no_problem = "no error";  // what message_of says of a call that throws nothing
+constexpr const char* no_problem = "no error";  // the result of message_of for a call that throws nothing
 
-TEST(T5Folder, NamesTheTokensThatAreFoundInTexts) {
+TEST(T5Folder, NamesTheTokensThatInputsMayContain) {
   const T5Folder folder;
   const FolderSettings settings = settings_of(open_hugging_face_folder(folder.path()));
   const auto found = std::ranges::find_if(settings.options, [](const FolderSettings::Option& each) {
@@ -234,7 +234,7 @@ TEST(FamilyToWrite, IsTheOneWithTheModelsStacksAndAttention) {
   model.block[0].type = "self_attention";
   EXPECT_EQ(family("wordpiece"), "BERT");
   EXPECT_EQ(family("byte_bpe"), "RoBERTa");
-  EXPECT_EQ(family("unigram"), "MarianMT") << "which then says what is missing";
+  EXPECT_EQ(family("unigram"), "MarianMT") << "which then names what is missing";
   model.causal = true;
   EXPECT_EQ(family("byte_bpe"), "GPT-2");
   model.causal = false;

@@ -1,4 +1,4 @@
-// A Hugging Face folder of a few bytes for tests: everything but the values of the weights is as it would be.
+// A Hugging Face folder of a few bytes for tests: complete except for real values of the weights.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Lines of progress before an answer: what is one, and what is the answer.
+// Lines of progress before an answer: how they are distinguished from the answer.
 #include "record/answer_progress.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ TEST(AnswerProgress, ComesBackFromItsLine) {
   EXPECT_EQ(AnswerProgress::parse(progress.line()), progress);
 }
 
-TEST(AnswerProgress, OfAnotherLineIsNone) {
+TEST(AnswerProgress, AnotherLineIsNotProgress) {
   for (const char* line : {"", "{}", "{\"step\":1}", "{\"at_work\":", "{\"at_work\":{}}",
                            "{\"at_work\":[\"a\",1,2]}", "{\"at_work\":[\"a\",-1,2,\"b\"]}",
                            "{\"at_work\":[1,1,2,\"b\"]}", " {\"at_work\":[\"a\",1,2,\"b\"]}"})

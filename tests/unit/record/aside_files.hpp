@@ -1,4 +1,4 @@
-// Whether a writer left the file that it wrote aside (world/atomic_file.hpp).
+// Whether a writer left its temporary file (world/atomic_file.hpp).
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Attention weights between the programs: the request, which layers a word means, the numbers to the last
-// bit, and what is refused.
+// Attention weights between the programs: the request, the layers that a word selects, the numbers to the
+// last bit, and rejected answers.
 #include "record/attention.hpp"
 
 #include <gtest/gtest.h>
@@ -77,7 +77,7 @@ TEST(AttentionWeights, RefuseWhatDoesNotFit) {
   const nlohmann::json one_row = {{0.5, 0.25, 0.25}};
   EXPECT_EQ(changed("/texts/0/layers/1/heads/0/weights", one_row),
             "these are no attention weights: the weights of decoder.0.cross do not fit its tokens");
-  EXPECT_EQ(changed("/step", 7), "no error") << "the sample is fine otherwise";
+  EXPECT_EQ(changed("/step", 7), "no error") << "the sample is otherwise valid";
 }
 
 TEST(AttentionRequest, Crosses) {

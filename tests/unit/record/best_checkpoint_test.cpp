@@ -1,4 +1,4 @@
-// Which checkpoint is kept: on drawn evaluations no other one with an equal metric has a lower loss, a
+// The checkpoint that is kept: on drawn evaluations no other one with an equal metric has a lower loss, a
 // resumed run decides as an unbroken one, and runs without the rule keep the earliest as before.
 #include "record/best_checkpoint.hpp"
 
@@ -15,7 +15,8 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// What a run keeps after these evaluations, whose Progress went through a checkpoint before each of them.
+/// Returns what a run keeps after these evaluations, with a Progress that goes through a checkpoint before
+/// each.
 Progress kept_of(const std::vector<DevScore>& scores, bool maximize, Ties ties) {
   Progress progress;
   for (const DevScore& score : scores) {
@@ -34,7 +35,7 @@ std::vector<DevScore> scores_of(const std::vector<std::optional<double>>& values
   return scores;
 }
 
-/// After each evaluation whether patience counts it.
+/// Returns for each evaluation whether patience counts it.
 std::vector<bool> counted_by_patience(const std::vector<DevScore>& scores, Ties ties) {
   Progress progress;
   std::vector<bool> counted;
@@ -122,7 +123,7 @@ TEST(BestCheckpoint, PatienceWaitsWhileTheLossOfTiesFalls) {
   EXPECT_EQ(counted_by_patience(scores_of({0.5, std::nullopt, 0.4, std::nullopt}, {3.0, 2.0, 1.0, 2.5}),
                                 Ties::loss),
             (std::vector<bool>{false, false, true, true}))
-      << "a worse value is no improvement, whatever its loss";
+      << "a worse value does not count as better, whatever its loss";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// These tests write check requests and read them again; runs share a request only where their options agree.
+// These tests write check requests and read them again; runs share a request only if their options agree.
 #include "record/check_request.hpp"
 
 #include <gtest/gtest.h>
@@ -46,11 +46,11 @@ TEST(CheckRequest, AsksOnceForWhatRunsShare) {
   EXPECT_FALSE(request.add(specification(8, 0.1)));
   EXPECT_TRUE(request.add(specification(8, 0.2)));
   EXPECT_TRUE(request.add(specification(16, 0.1)));
-  EXPECT_FALSE(request.add(specification(16, 0.2))) << "width and rate were each asked about";
+  EXPECT_FALSE(request.add(specification(16, 0.2))) << "width and rate are both in it";
   EXPECT_EQ(request.size(), 3u);
 }
 
-/// Two ways to give one thing are refused only where both were given, so it counts what was.
+/// Two ways to set one thing are rejected only if both were given, so requests also compare what was given.
 TEST(CheckRequest, AsksAgainWhereAnotherOptionWasGiven) {
   Specification left_out = specification(8, 0.1), given = specification(8, 0.1);
   left_out.origin["schedule.type"] = given.origin["schedule.type"] = {Source::file, {"a.toml", 3, 1}};
@@ -69,7 +69,7 @@ TEST(CheckRequest, AsksAgainWhereAnotherOptionWasGiven) {
   EXPECT_EQ(got.run(0).table("model"), got.run(1).table("model"));
 }
 
-TEST(CheckRequest, ATextThatIsNoRequestIsRefused) {
+TEST(CheckRequest, RejectsAnInvalidRequest) {
   for (const char* text : {"", "[]", "{}", R"({"parts": [], "runs": [{}]})"}) {
     try {
       CheckRequest::parse(text);

@@ -1,4 +1,5 @@
-// Checkpoints: the newest whole one is found behind damaged ones; what must stay is never removed.
+// Checkpoints: the newest intact one is found behind damaged ones; checkpoints that must stay are never
+// removed.
 #include "record/checkpoint.hpp"
 
 #include <gtest/gtest.h>
@@ -29,7 +30,7 @@ class CheckpointTest : public ::testing::Test {
     const auto found = find_newest_checkpoint(folder_.path(), &damaged_);
     return found ? found->file.step : -1;
   }
-  /// Changes one bit of a weight: the structure stays sound.
+  /// Changes one bit of a weight: the structure stays valid.
   void flip_last_bit(std::int64_t step) {
     std::string bytes = read_bytes(folder_ / checkpoint_path(step));
     bytes.back() = static_cast<char>(bytes.back() ^ 1);

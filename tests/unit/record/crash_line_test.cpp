@@ -1,4 +1,4 @@
-// The crash line: what is written, by whom it is ended, and how it is found again.
+// The crash line: what is written, how it ends, and how it is found again.
 #include "record/crash_line.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace encore {
 namespace {
 
-/// What a child process writes to its standard error, and the signal that ended it.
+/// Returns what a child process writes to its standard error, and the signal that ended it.
 struct Child {
   std::string errors;
   int signal = 0;
@@ -98,7 +98,7 @@ TEST(CrashLine, IsFoundBehindWhateverElseWasPrinted) {
   EXPECT_EQ(find_crash_line("encore-worker: SIGFPE during no call of a plugin\n")->plugin, "");
 }
 
-TEST(CrashLine, TextsSayWhatIsDoneToWhichPartOfWhom) {
+TEST(CrashLine, NamesTheActionThePartAndTheOwner) {
   EXPECT_EQ(work_text("forward", "encoder.0.x", owner_text("layer", "x", "/p/x.so")),
             "forward of encoder.0.x, layer \"x\" of plugin /p/x.so");
   EXPECT_EQ(work_text("update", "", owner_text("optimizer", "sgd", "/p/sgd.so")),

@@ -1,5 +1,5 @@
-// Every event comes back as it was written, what is missing or mistyped is refused by name, and what earlier
-// versions wrote is still read.
+// Every event is read back as it was written, missing or mistyped members are rejected by name, and events of
+// earlier versions are still read.
 #include "record/events.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-/// One of each kind with a value in every member.
+/// Returns one event of each kind with a value in every member.
 std::vector<Event> samples() {
   const SetFacts facts{.examples = 10,
                        .tokens = 120,
@@ -140,7 +140,7 @@ TEST(Events, ThePlaceOfAProblemIsNamedToItsDepth) {
   EXPECT_EQ(problem_of(started), "event \"started\": \"plugins[1]\" is a number, not an object");
 }
 
-TEST(Events, AWordThatIsNoneOfThoseKnownIsRefused) {
+TEST(Events, AnUnknownWordIsRejected) {
   EXPECT_EQ(
       problem_of({{"type", "finished"}, {"state", "paused"}, {"reason", ""}, {"step", 1}}),
       "event \"finished\": \"state\" is \"paused\", none of \"completed\", \"interrupted\", \"failed\"");
@@ -176,7 +176,7 @@ TEST(Events, ATextThatIsNotUtf8IsWrittenWithReplacements) {
   EXPECT_EQ(read.host.value().at("name"), "bad \xEF\xBF\xBD byte");
 }
 
-TEST(Events, WhatOnlyANewerProgramKnowsIsKeptAndIsNoProblem) {
+TEST(Events, UnknownEventsOfANewerProgramAreKeptWithoutAProblem) {
   const std::string text = R"({"time":7,"type":"tomorrow","what":[1]})";
   const ReadEvent read = read_event(text);
   EXPECT_EQ(read.type, "tomorrow");
@@ -186,10 +186,10 @@ TEST(Events, WhatOnlyANewerProgramKnowsIsKeptAndIsNoProblem) {
   EXPECT_EQ(read.problem, "");
   json log = json_of(Logged{.text = "hello"});
   log["colour"] = "green";
-  EXPECT_EQ(event_in(log.dump()), Event(Logged{.text = "hello"})) << "nor is a new member";
+  EXPECT_EQ(event_in(log.dump()), Event(Logged{.text = "hello"})) << "a new member is not a problem either";
 }
 
-TEST(Events, WhatIsNoEventIsUnreadableWithTheReason) {
+TEST(Events, AnInvalidEventIsUnreadableWithTheReason) {
   for (const char* text : {"", "{", "[]", "3", "{}", R"({"type": 3})", "\xff"}) {
     const ReadEvent read = read_event(text);
     EXPECT_EQ(read.type, "unreadable") << text;
@@ -213,8 +213,8 @@ TEST(Events, AnEventGoesToTheOneHandlerOfItsKind) {
 
 TEST(Events, TheFirstVersionsAreRead) {
   EXPECT_EQ(
-      event_in(R"({"level":"info","text":"going on after step 3 of 9","time":1763690817.25,"type":"log"})"),
-      Event(Logged{.text = "going on after step 3 of 9"}));
+      event_in(R"({"level":"info","text":"resumed after step 3 of 9","time":1763690817.25,"type":"log"})"),
+      Event(Logged{.text = "resumed after step 3 of 9"}));
   EXPECT_EQ(
       event_in(R"({"epoch":1,"eta_seconds":4.5,"learning_rate":1e-05,"loss":2.25,"step":1,)"
                R"("time":1763690817.25,"tokens_per_second":9000.5,"total_steps":18,"type":"progress"})"),

@@ -1,4 +1,5 @@
-// The request of `exp generate`: what crosses, what wishes make of a task's way of decoding, what is refused.
+// The request of `exp generate`: its text form, how options change a task's way of decoding, and rejected
+// requests.
 #include "record/generate_request.hpp"
 
 #include <gtest/gtest.h>
@@ -32,7 +33,7 @@ TEST(GenerateRequest, CrossesWithAllThatIsWished) {
   EXPECT_EQ(none.decoding.over({.beam = 7}), (Decoding{.beam = 7}));
 }
 
-TEST(GenerateRequest, WhatIsNoneIsRefused) {
+TEST(GenerateRequest, RejectsAnInvalidRequest) {
   for (const char* text : {"", "[]", "{}", R"({"prompts": [1], "decoding": {"stop": []}, "json": false})",
                            R"({"prompts": [], "decoding": {"stop": [], "beam": "x"}, "json": false})"})
     EXPECT_THROW(GenerateRequest::parse(text), Error) << text;

@@ -1,4 +1,4 @@
-// The cache of content hashes: what it believes, and when it reads the file again.
+// The cache of content hashes: when it uses the stored hash, and when it reads the file again.
 #include "record/hash_cache.hpp"
 
 #include <fcntl.h>
@@ -21,8 +21,8 @@ using testing::TemporaryFolder;
 
 constexpr std::size_t large = std::size_t{5} << 20;
 
-/// A cache of its own, and a file that has just changed: only the system sets the time of a change of state,
-/// so the tests ask as if it were later.
+/// A cache of its own, and a file that has just changed. Only the system sets the time of a change of state,
+/// so the tests pass a later time.
 class HashCache : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -84,7 +84,7 @@ TEST_F(HashCache, LooksPastADamagedEntryAndACacheThatCannotBeWritten) {
   EXPECT_EQ(hash_later(file()), hash);
 }
 
-TEST_F(HashCache, RefusesWhatIsNoFile) {
+TEST_F(HashCache, RejectsWhatIsNotAFile) {
   const fs::path missing = folder_ / "missing", pipe = folder_ / "pipe";
   EXPECT_NE(testing::message_of<Error>([&] { cached_sha256_of_file(missing); }).find("cannot read "),
             std::string::npos);

@@ -1,4 +1,4 @@
-// Progress survives its way through a checkpoint's metadata with all bits.
+// Progress goes through a checkpoint's metadata without losing a bit.
 #include "record/progress.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ TEST(Progress, KeepsTheLossesOfTheRuleForTies) {
   EXPECT_EQ(progress_to_text(Progress{}).find("_loss"), std::string::npos) << "as earlier versions write it";
 }
 
-TEST(Progress, RefusesTextThatIsNoProgress) {
+TEST(Progress, RejectsInvalidText) {
   for (std::string text : {"", "[]", "{}", R"({"step": "one"})"})
     EXPECT_THROW(progress_from_text(text), Error) << text;
   Progress scaled;

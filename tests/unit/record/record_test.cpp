@@ -145,7 +145,7 @@ TEST(AtomicFile, AFullDeviceIsAnError) {
             "usable)");
 }
 
-TEST(ControlPipe, CarriesCommandsAndTellsOfALostParent) {
+TEST(ControlPipe, CarriesCommandsAndReportsALostParent) {
   ControlPipe pipe = make_control_pipe();
   ControlReader reader(::dup(pipe.reading.get()));
   pipe.reading.close();
@@ -162,7 +162,7 @@ TEST(ControlPipe, CarriesCommandsAndTellsOfALostParent) {
   EXPECT_TRUE(reader.parent_gone());
 }
 
-TEST(ControlPipe, AWorkerThatIsGoneIsNoSignal) {
+TEST(ControlPipe, AWorkerThatHasEndedCausesNoSignal) {
   ControlPipe pipe = make_control_pipe();
   ControlWriter writer(::dup(pipe.writing.get()));
   EXPECT_TRUE(writer.send(ControlCommand::prune));
@@ -192,12 +192,12 @@ TEST(Process, KnowsItselfAndItsChildren) {
   ASSERT_EQ(::kill(child, SIGKILL), 0);
   siginfo_t info{};
   ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT), 0);
-  EXPECT_EQ(liveness_of(*process), Liveness::gone) << "a zombie does no work";
+  EXPECT_EQ(liveness_of(*process), Liveness::gone) << "a zombie does not work";
   ::waitpid(child, nullptr, 0);
   EXPECT_EQ(liveness_of(*process), Liveness::gone);
 }
 
-TEST(Process, IsNotFooled) {
+TEST(Process, IsNotMistakenForAnother) {
   ProcessIdentity reused = this_process();
   reused.start_time -= 1;
   EXPECT_EQ(liveness_of(reused), Liveness::gone) << "the same id, another process";

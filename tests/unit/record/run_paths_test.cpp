@@ -1,4 +1,4 @@
-// Tests which strings of a database become paths below the store, and which are refused.
+// Strings of a database that become paths below the store, and those that are rejected.
 #include "record/run_paths.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ TEST(RunPaths, AnIdIsTenHexadecimalDigits) {
     EXPECT_FALSE(is_run_id(text)) << text;
 }
 
-TEST(RunPaths, WhatIsNoIdIsRefusedWithItsTextAndItsOrigin) {
+TEST(RunPaths, RejectsAnInvalidIdWithItsTextAndItsOrigin) {
   const std::string message =
       message_of<Error>([] { require_run_id(std::string("a\0/b", 4), "database encore.db"); });
   EXPECT_NE(message.find("database encore.db holds a run with the id \"a\\u0000/b\""), std::string::npos)

@@ -1,4 +1,4 @@
-// Safetensors: what is written comes back; a header that lies is refused, whatever it says.
+// Safetensors: files are read back as written; a wrong header is rejected, whatever its content.
 #include "record/safetensors.hpp"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ std::string file_with(const std::string& header, const std::string& data) {
   return std::string(reinterpret_cast<const char*>(&length), sizeof length) + header + data;
 }
 
-/// The message with which a file of this header and 8 bytes of data is refused.
+/// Returns the message for a file of this header and 8 bytes of data.
 std::string refusal(const std::string& header, const std::string& data = "12345678") {
   TemporaryFolder folder;
   write_bytes(folder / "t", file_with(header, data));
@@ -195,7 +195,7 @@ std::string empty_tensors(std::size_t count) {
   return header + "}";
 }
 
-/// Once each tensor cost a look at all before it, and this took minutes.
+/// An earlier version compared each tensor with all before it, and this took minutes.
 TEST(Safetensors, ManyTensorsAreReadInOnePass) {
   for (const std::size_t count : {1000UL, 4000UL, 100'000UL}) {
     const SafetensorsHeader header = parse_safetensors_header(empty_tensors(count));
@@ -209,7 +209,7 @@ TEST(Safetensors, HeadersBeyondTheLimitsAreRefused) {
   const auto has = [](const std::string& header, const std::string& part) {
     const std::string message = refusal(header, "");
     EXPECT_NE(message.find(part), std::string::npos) << message.substr(0, 300);
-    EXPECT_LT(message.size(), 1000U) << "what is refused is not repeated in its whole length";
+    EXPECT_LT(message.size(), 1000U) << "a message does not repeat the whole input";
   };
   has(empty_tensors(most_tensors + 1), "the header names more than 200000 tensors");
   std::string metadata = R"({"__metadata__":{)";

@@ -1,4 +1,4 @@
-// Tests messages between exp serve and its workers: every field crosses, split anywhere, and damage is
+// Messages between exp serve and its workers: every field is transmitted, split anywhere, and damage is
 // noticed.
 #include "record/serve_messages.hpp"
 
@@ -47,7 +47,7 @@ std::string problem_of(const std::string& bytes) {
   return "";
 }
 
-/// A frame around any payload.
+/// Returns a frame around any payload.
 std::string framed(const std::string& payload) {
   const auto length = static_cast<std::uint32_t>(payload.size());
   const std::uint32_t checksum = crc32(std::as_bytes(std::span(payload)));

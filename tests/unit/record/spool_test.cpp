@@ -1,5 +1,5 @@
-// What a spool promises: every complete record comes back with all its bits, a cut at any byte costs only
-// what was cut.
+// The promises of a spool: every complete record comes back with all its bits, and a cut at any byte costs
+// only the records behind it.
 #include "record/spool.hpp"
 
 #include <fcntl.h>
@@ -187,7 +187,7 @@ TEST(Spool, CanBeFollowedWhileItGrows) {
   EXPECT_EQ(reader.offset(), whole.size());
 }
 
-TEST(Spool, GoesOnAtAStoredPlace) {
+TEST(Spool, ContinuesAtAStoredPlace) {
   TemporaryFolder folder;
   write_sample(folder / "s");
   SpoolReader first(folder / "s");
@@ -233,7 +233,7 @@ TEST(Spool, AnotherRunsIsRefusedWithBothIds) {
   EXPECT_FALSE(reader.next(record));
   EXPECT_EQ(reader.end(), SpoolEnd::refused);
   EXPECT_NE(reader.problem().find(refusal), std::string::npos) << reader.problem();
-  EXPECT_FALSE(reader.skip_damage()) << "it is sound, and still nothing of it is ours";
+  EXPECT_FALSE(reader.skip_damage()) << "it is valid, but belongs to another run";
   const std::string message = message_of<Error>([&] { SpoolWriter spool(folder / "s", 1, other_run); });
   EXPECT_NE(message.find(refusal), std::string::npos) << message;
   SpoolWriter again(folder / "s", 1, one_run);
@@ -241,7 +241,7 @@ TEST(Spool, AnotherRunsIsRefusedWithBothIds) {
   EXPECT_EQ(read_all(folder / "s").size(), 1u);
 }
 
-/// As a program of that time wrote it: 16 bytes of head, without id and checksum.
+/// The bytes of an old program: 16 bytes of head, without id and checksum.
 std::string in_old_format(std::string bytes) {
   bytes.erase(16, spool_head_bytes - 16);
   bytes[8] = 1;
@@ -335,7 +335,7 @@ TEST(Spool, ASpoolOfFormat2IsContinuedWithoutMeanings) {
                                                                 "dev/speed|tokens/s|", "dev/other||"}));
 }
 
-/// The records that are left of a spool when what is whole behind damage is taken too.
+/// Returns the records of a spool when intact records behind damage are read too.
 std::vector<std::uint64_t> sequences_left(const std::filesystem::path& path, std::vector<SpoolGap>& gaps) {
   SpoolReader reader(path, {"", 1});
   SpoolRecord record;
@@ -390,8 +390,8 @@ TEST(Spool, ATailThatIsCutHoldsNothingToContinueAt) {
   }
 }
 
-/// What a reader hashes while it looks for a whole record in `bytes` of such damage, and whether it finds the
-/// one behind it.
+/// Returns the bytes that a reader hashes while it searches a whole record in `bytes` of such damage, and
+/// whether it finds the one behind it.
 std::uint64_t work_of_search(const std::string& pattern, std::size_t bytes, bool& found) {
   TemporaryFolder folder;
   write_sample(folder / "s");
@@ -407,7 +407,7 @@ std::uint64_t work_of_search(const std::string& pattern, std::size_t bytes, bool
   SpoolReader reader(folder / "s", {"", 1});
   SpoolRecord record;
   EXPECT_FALSE(reader.next(record));
-  const std::uint64_t before = reader.searched_bytes();  // of the frame that looked whole
+  const std::uint64_t before = reader.searched_bytes();  // of the frame that seemed whole
   found = reader.skip_damage().has_value();
   return reader.searched_bytes() - before;
 }
@@ -420,7 +420,7 @@ TEST(Spool, TheSearchBehindDamageIsLinearWhateverLiesThere) {
     EXPECT_LT(work_of_search("\x01", bytes, found), 4096u) << bytes << " bytes of 1: not a record's number";
     EXPECT_TRUE(found) << bytes;
   }
-  // Every 17 bytes the head of a frame of 64 KiB that could be one: length, checksum, number, kind.
+  // Every 17 bytes comes a possible head of a frame of 64 KiB: length, checksum, number, kind.
   using namespace std::string_literals;
   const std::string head = "\0\0\1\0"s + "\0\0\0\0"s + "\2\0\0\0\0\0\0\0"s + "\3"s;
   for (const std::size_t bytes : {std::size_t{1} << 20, std::size_t{4} << 20}) {

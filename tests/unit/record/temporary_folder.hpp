@@ -1,4 +1,4 @@
-// A folder that lives as long as a test, and small helpers to damage what lies in it.
+// A folder that exists during a test, and small helpers that damage its files.
 #pragma once
 
 #include <stdlib.h>
@@ -44,7 +44,7 @@ inline void write_bytes(const std::filesystem::path& path, const std::string& by
   std::ofstream(path, std::ios::binary) << bytes;
 }
 
-/// The message of the Error that `action` throws; "no error" when it throws none.
+/// Returns the message of the Error that `action` throws, or "no error" if it throws none.
 template <class E, class Action>
 std::string message_of(Action action) {
   try {

@@ -1,5 +1,5 @@
-// Tests the facts of inputs and their reference: what is written comes back, a file of another kind is
-// refused, and the bins contain what the header promises.
+// Tests the facts of inputs and their reference: files are read back as written, a file of another kind is
+// rejected, and the bins contain what the header promises.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -52,7 +52,7 @@ TEST(TextReference, ComesBackAsItWas) {
   EXPECT_EQ(find_reference(folder / "."), reference);
 }
 
-TEST(TextReference, WhatIsNoneIsRefusedAndNamed) {
+TEST(TextReference, RejectsAnInvalidFileByName) {
   TemporaryFolder folder;
   const std::string whole = some_reference().json();
   const auto changed = [&](const std::string& from, const std::string& to) {
@@ -95,7 +95,7 @@ TEST(TextHistograms, TheEndsOfEachRangeHaveBins) {
   EXPECT_EQ(bin({.tokens = 1, .distance = 1e300}, distance_stream), 127U);
   EXPECT_EQ(bin({.tokens = 1, .labels = {{"O", 2}}}, "label/O"), 20U);
   EXPECT_EQ(bin({.tokens = 1, .labels = {{"O", 2}}}, "label/B-PER"), 0U);
-  EXPECT_EQ(bin({.tokens = 1}, "label/O"), 0U) << "a text without labels has none";
+  EXPECT_EQ(bin({.tokens = 1}, "label/O"), 0U) << "an input without labels counts in no bin";
 }
 
 TEST(TextHistograms, ADistanceIsAboutOneWithinItsCloud) {

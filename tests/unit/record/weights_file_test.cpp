@@ -1,5 +1,5 @@
-// The weights file: what is written comes back, where it can be computed with; every byte that changes is
-// noticed and named.
+// The weights file: it is read back as written, where the build supports it; every changed byte is noticed
+// and named.
 #include "record/weights_file.hpp"
 
 #include <gtest/gtest.h>
@@ -100,7 +100,7 @@ TEST_F(WeightsFileTest, NoticesAnotherStepInItsHeader) {
                            "written");
 }
 
-TEST_F(WeightsFileTest, RefusesWhatIsNoWeightsFile) {
+TEST_F(WeightsFileTest, RejectsAFileWithoutWeights) {
   const std::vector<float> values(4);
   save_safetensors(folder_ / weights_file, {{"a", DType::float32, {4}, std::as_bytes(std::span(values))}},
                    {{"format", "encore checkpoint 1"}});
@@ -112,7 +112,7 @@ TEST_F(WeightsFileTest, RefusesWhatIsNoWeightsFile) {
   EXPECT_NE(refusal().find("not a sound safetensors file"), std::string::npos) << refusal();
 }
 
-TEST_F(WeightsFileTest, IsNotThereWhenItsWriterMayNotRenameIt) {
+TEST_F(WeightsFileTest, DoesNotExistIfItsWriterMayNotRenameIt) {
   EXPECT_THROW(save_weights(folder_.path(), {}, {}, 1, [] { throw Error("another owner"); }), Error);
   EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
 }

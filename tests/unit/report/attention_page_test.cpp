@@ -1,5 +1,5 @@
-// Attention weights as charts and as a page: what belongs together, names, and that no token of text becomes
-// part of the page's own code.
+// Attention weights as charts and as a page: shared axes, names, and that no foreign text becomes part of the
+// page's own code.
 #include "report/attention_page.hpp"
 
 #include <gtest/gtest.h>
@@ -98,7 +98,7 @@ TEST(AttentionPage, KeepsAnyTextOutOfItsCode) {
   const Templates templates(ENCORE_SOURCE_DIR "/reports");
   AttentionTexts texts{.texts = {translation()}};
   AttentionPageHead head{.title = "t", .texts = {}, .facts = {}, .command = "c"};
-  // But for those around a name that is written from right to left.
+  // Checks the characters except those around a name that is written from right to left.
   const auto tags = [](std::string page) {
     for (const char* direction : {"<bdi>", "</bdi>"})
       for (std::size_t at = page.find(direction); at != std::string::npos; at = page.find(direction))

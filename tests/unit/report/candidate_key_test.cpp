@@ -1,4 +1,4 @@
-// What candidates are called: letters, and a column for what they differ in.
+// Names of candidates: letters, and a column for each setting in which they differ.
 #include <gtest/gtest.h>
 
 #include "report/candidate_key.hpp"
@@ -6,7 +6,7 @@
 namespace encore {
 namespace {
 
-/// Runs 1, 2 ... one per candidate.
+/// Makes runs 1, 2 ... one per candidate.
 struct Made {
   std::vector<Candidate> candidates;
   std::vector<std::string> names;
@@ -38,7 +38,7 @@ CandidateKey key_of(const Made& all, const std::vector<Factor>& factors, std::si
   return make_key(all.candidates, all.order, all.names, all.runs, factors, first);
 }
 
-TEST(CandidateKey, LettersGoOnBehindZ) {
+TEST(CandidateKey, LettersContinueBehindZ) {
   EXPECT_EQ(letter_of(0), "A");
   EXPECT_EQ(letter_of(25), "Z");
   EXPECT_EQ(letter_of(26), "AA");
@@ -57,7 +57,7 @@ TEST(CandidateKey, HasAColumnForEachOptionThatVaries) {
   EXPECT_EQ(key.legend(1), "B: 4, 0.1");
 }
 
-TEST(CandidateKey, NamesStandInFrontWhereOptionsDoNotTellApart) {
+TEST(CandidateKey, NamesComeFirstWhereOptionsDoNotDistinguish) {
   const CandidateKey key = key_of(made({"x", "y", "z"}), {factor("layers", {2, 4}, {0, 1, 1})});
   EXPECT_EQ(key.options, (std::vector<std::string>{"name", "layers"}));
   EXPECT_EQ(key.values[1].front(), "y");
@@ -77,7 +77,7 @@ TEST(CandidateKey, LettersFollowTheOrderAndMayBeginLater) {
   EXPECT_EQ(key.letters, (std::vector<std::string>{"E", "D"}));
 }
 
-TEST(CandidateKey, WhatVariesWithinACandidateIsNoColumn) {
+TEST(CandidateKey, WhatVariesWithinACandidateHasNoColumn) {
   Made all = made({"x", "y"});
   RunRow second = all.runs[0];
   second.number = 3;

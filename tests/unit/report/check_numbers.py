@@ -1,4 +1,4 @@
-"""Reads the tables of an HTML report as a person does and holds the numbers in them against scipy's (statistics.json):
+"""Reads the tables of an HTML report as a person does and compares their numbers with scipy's (statistics.json):
 check_numbers.py statistics.json report.html. Exit code 1 if anything differs or is missing."""
 import json
 import sys
@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 
 class Tables(HTMLParser):
-    """id of the table -> rows of texts, the header first."""
+    """id of the table -> rows of strings, the header first."""
 
     def __init__(self):
         super().__init__(convert_charrefs=True)

@@ -1,4 +1,4 @@
-// The model card: which runs its interval is made of, and that names from a database cannot break out of it.
+// The model card: the runs of its interval, and that names from a database cannot become markup.
 #include "report/model_card.hpp"
 
 #include "unit/document/sample_document.hpp"
@@ -50,7 +50,7 @@ TEST_F(ModelCard, SaysThatOneRunHasNoInterval) {
   EXPECT_TRUE(contains(card, "No other run differs in the seed alone, so there is no interval: "));
 }
 
-TEST_F(ModelCard, IsNoPlaceForForeignTags) {
+TEST_F(ModelCard, EscapesForeignTags) {
   const std::string tag = "<img src=x onerror=alert(1)>`|\n```";
   tell_all("net", {0.5, 0.6});
   for (const char* sql : {"UPDATE run SET name = ?1 WHERE seed = 1", "UPDATE run_dataset SET path = ?1",
@@ -60,7 +60,7 @@ TEST_F(ModelCard, IsNoPlaceForForeignTags) {
   for (const RunRow& other : store().list_runs())
     if (other.seed == 1) run = other;
   const std::string card = model_card(store(), run, model);
-  EXPECT_TRUE(contains(card, "onerror")) << "else this proves nothing";
+  EXPECT_TRUE(contains(card, "onerror")) << "otherwise this test proves nothing";
   EXPECT_EQ(samples::foreign_tag(card), "") << card;
   EXPECT_TRUE(contains(card, "```sh\nexp verify " + run.id + "\n```")) << card;
 }

@@ -1,5 +1,5 @@
-// What the abstract, the checklists and the model card say of a model's kind and start, for every kind of
-// run.
+// The sentences of the abstract, the checklists and the model card about a model's kind and start, for every
+// kind of run.
 #include "report/model_origin.hpp"
 
 #include "report/checklist.hpp"
@@ -42,7 +42,7 @@ class ModelOriginTest : public ReportTest {
     return store().read_run(run.number);
   }
 
-  /// Of a report about the run alone; of all runs for a row without a name.
+  /// Returns the sentences of a report about the run alone, or about all runs for a row without a name.
   std::string abstract(const RunRow& run) {
     std::string text;
     for (const Block& block : report(of(run)).abstract)
@@ -74,7 +74,7 @@ class ModelOriginTest : public ReportTest {
                            .weights_sha256 = std::string(64, 'e')};
 };
 
-/// A way in which a model comes about, and what the abstract, the checklists and the model card say of it.
+/// One origin of a model, and the expected sentences of the abstract, the checklists and the model card.
 struct Kind {
   std::string name;
   json patch;
@@ -176,7 +176,7 @@ TEST_F(ModelOriginTest, RunsOfSeveralKindsHaveASentenceEach) {
   EXPECT_TRUE(contains(text, "from the weights of folders models/m2 and models/m3, on ")) << text;
 }
 
-TEST_F(ModelOriginTest, ARunThatDidNotFinishIsNotSaidToBeScored) {
+TEST_F(ModelOriginTest, ARunThatDidNotFinishIsNotCalledScored) {
   const RunRow run = trained("base", {{"train", json::object()}});
   Statement(store().database(), "UPDATE run SET state = 'failed'").run();
   const std::string text = abstract(run);

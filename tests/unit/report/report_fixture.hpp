@@ -1,4 +1,4 @@
-// Reports of stored runs, and what stands in them.
+// Reports of stored runs, and helpers that find their parts.
 #pragma once
 
 #include "document/json.hpp"
@@ -44,7 +44,7 @@ class ReportTest : public ReplicatesTest {
       if (const auto* found = std::get_if<Figure>(block); found != nullptr && found->id == id) return found;
     return nullptr;
   }
-  /// The cell of the first row that has a cell `row`, in the column of that name.
+  /// Returns the cell of the first row that has a cell `row`, in the column of that name.
   static TableCell cell(const TableBlock& table, const std::string& row, const std::string& column) {
     std::size_t at = 0;
     while (at < table.columns.size() && table.columns[at].name != column) ++at;
@@ -54,7 +54,7 @@ class ReportTest : public ReplicatesTest {
         if (one.text.plain() == row) return cells[at];
     throw Error("no row " + row + " in " + table.id);
   }
-  /// What a candidate that has a name in the key is called elsewhere.
+  /// Returns the name that a candidate of the key has in other places.
   static std::string letter(const Document& document, const std::string& name,
                             const std::string& question = "test-f1") {
     return cell(table(document, "answer-" + question), name, "candidate").text.plain();

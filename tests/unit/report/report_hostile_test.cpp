@@ -1,5 +1,5 @@
-// A report of runs in which every name and text is hostile, in every format: a database may come from
-// anybody.
+// A report of runs in which every name and string is hostile, in every format: a database may come from
+// anyone.
 #include <nlohmann/json.hpp>
 
 #include "analysis/foreign_values.hpp"
@@ -41,7 +41,7 @@ class HostileReport : public ReportTest {
 
 TEST_F(HostileReport, MarkdownHoldsNoTagsButItsOwn) {
   const Document document = report();
-  EXPECT_TRUE(contains(text_of(document), script)) << "else this proves nothing";
+  EXPECT_TRUE(contains(text_of(document), script)) << "otherwise this test proves nothing";
   const Templates templates(ENCORE_SOURCE_DIR "/reports");
   EXPECT_EQ(samples::foreign_tag(markdown_files(document, templates, "x.md").front().bytes), "");
 }
@@ -61,7 +61,7 @@ TEST_F(HostileReport, CommandsAreWordsOfAShellWhateverWasRecorded) {
     return text;
   };
   const std::string hostile = commands();
-  EXPECT_FALSE(contains(hostile, "git checkout")) << "it is no commit: " << hostile;
+  EXPECT_FALSE(contains(hostile, "git checkout")) << "it is not a commit: " << hostile;
   EXPECT_TRUE(contains(hostile, "exp run 'a $(touch x).toml' ")) << hostile;
   EXPECT_FALSE(contains(hostile, "exp verify net<")) << hostile;
   const std::string commit(40, 'a');

@@ -6,7 +6,7 @@
 namespace encore::testing {
 namespace {
 
-/// A set that runs were scored on, and the measure by which they choose checkpoints.
+/// A data set of runs, and the measure by which they choose checkpoints.
 struct TaskSet {
   std::string name, measure, rule;
   std::string content;
@@ -72,7 +72,7 @@ TEST_F(MixedReport, CandidatesAreNamedByWhatDiffersOnTheirSet) {
     if (answer == nullptr || !answer->id.starts_with("answer-")) continue;
     ++answers;
     EXPECT_EQ(answer->columns.at(1).name, "dropout") << answer->id;
-    EXPECT_NE(answer->columns.at(2).name, "select") << "it is the same in all runs of the set";
+    EXPECT_NE(answer->columns.at(2).name, "select") << "all runs of the set have the same value";
     ASSERT_EQ(answer->rows.size(), 2u);
     // With a perplexity the lowest mean comes first.
     const bool lower = answer->id.starts_with("answer-test-perplexity");
@@ -134,7 +134,7 @@ std::string class_name(int number) {
   return "intent_of_some_length_" + std::to_string(100 + number);
 }
 
-/// A candidate with `count` classes; class i is taken i times for its successor, and 100 times for itself.
+/// A candidate with `count` classes; class i is predicted i times as its successor, and 100 times as itself.
 Told many_classes(const std::string& name, int count, double shift) {
   Told told{
       .name = name,
@@ -165,7 +165,7 @@ TEST_F(MixedReport, SeventySevenClassesHaveTheirMostFrequentConfusionsAndOneRowE
   tell(many_classes("better", 77, 0.125));
   tell(many_classes("worse", 77, 0.0));
   const Document document = report();
-  EXPECT_EQ(figure(document, "confusion-test-f1"), nullptr) << "77 names have no room beside a picture";
+  EXPECT_EQ(figure(document, "confusion-test-f1"), nullptr) << "77 names do not fit beside a picture";
   const TableBlock& confused = table(document, "confused-confusion-test-f1");
   ASSERT_EQ(confused.rows.size(), 10u);
   EXPECT_EQ(confused.rows[0][0].text.plain(), class_name(76));

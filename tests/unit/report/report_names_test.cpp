@@ -1,4 +1,4 @@
-// What candidates, differences and pictures are called in a report.
+// The names of candidates, differences and pictures in a report.
 #include <algorithm>
 
 #include "unit/report/report_fixture.hpp"
@@ -25,7 +25,7 @@ TEST_F(ReportTest, CandidatesAreNamedByWhatTheyDifferIn) {
       << "a number is not cut at its minus";
   EXPECT_EQ(table(document, "answer-test-f1").notes.at(0).plain(),
             "Left out of names, here and below: net-dropout=0.1- in front and -warmup=20 behind.");
-  // The abstract says who it is by the same name.
+  // The abstract uses the same name.
   EXPECT_TRUE(contains(text_of(document), "A (rate=1e-05) has the highest mean of 2 candidates"));
   const auto& chart = std::get<ScatterChart>(figure(document, "figure-test-f1")->chart);
   EXPECT_EQ(chart.categories, (std::vector<std::string>{"A: rate=1e-05", "B: rate=2e-05"}));

@@ -1,5 +1,5 @@
-// Parts of a report: its brief form, sections by name, sentences that must not be shown, and what is attached
-// so that it can be done again.
+// Parts of a report: its brief form, sections by name, sentences that must not be shown, and attached files
+// for repeating the work.
 #include <algorithm>
 
 #include "document/html.hpp"
@@ -66,7 +66,7 @@ TEST_F(ReportTest, SectionsAreChosenByName) {
             (Ids{"results", "curves", "sweep", "examples", "environment", "reproduction"}));
   EXPECT_EQ(inner_ids(without.sections.back()), (Ids{"digests", "not-recorded"}));
   EXPECT_TRUE(without.abstract.empty());
-  EXPECT_TRUE(contains(text_of(without), "method, commands and abstract")) << "and that is said";
+  EXPECT_TRUE(contains(text_of(without), "method, commands and abstract")) << "and a note says so";
 }
 
 TEST_F(ReportTest, SectionsThatThereAreNotAreRefused) {
@@ -104,7 +104,7 @@ TEST_F(ReportTest, SentencesOfPrivateDataAreLeftOutAndThatIsSaid) {
   EXPECT_TRUE(contains(text, "[data] private = true"));
   EXPECT_EQ(document.facts.back(),
             (std::pair<std::string, std::string>{"left out", "examples (private data)"}));
-  EXPECT_FALSE(contains(text_of(report({.most_rows = 0})), "Secretname")) << "for programs too";
+  EXPECT_FALSE(contains(text_of(report({.most_rows = 0})), "Secretname")) << "also in the form for programs";
   EXPECT_NE(figure(document, "confusion-test-f1"), nullptr) << "counts show no sentence";
   EXPECT_TRUE(contains(text_of(report({.sections = {"examples"}})), "Secretname")) << "asked for by name";
 }
@@ -117,7 +117,7 @@ TEST_F(ReportTest, WhatOneRunSaysOfASetHoldsForAllThatWereScoredOnIt) {
   EXPECT_FALSE(contains(text_of(report()), "Secretname"));
 }
 
-TEST_F(ReportTest, WhetherDataArePrivateIsNothingThatCandidatesDifferIn) {
+TEST_F(ReportTest, PrivacyOfDataDoesNotDistinguishCandidates) {
   tell({.name = "a", .seed = 1, .is_private = true});
   tell({.name = "a", .seed = 2});
   EXPECT_FALSE(contains(text_of(report({.sections = {"abstract", "results"}})), "private ("));
@@ -137,7 +137,7 @@ TEST_F(ReportTest, BaseFilesAndOverridesAreAttached) {
   EXPECT_FALSE(contains(text, "was not recorded with these runs"));
   store().database().execute("UPDATE sweep SET context = '{}'");
   EXPECT_TRUE(contains(text_of(report()), "was not recorded with these runs")) << "as earlier versions did";
-  // What is not as the schema says is left out.
+  // Invalid values are left out.
   store().database().execute("UPDATE sweep SET context = '{\"bases\": [1, {}], \"overrides\": {\"a\": 1}}'");
   EXPECT_NO_THROW(text_of(report()));
 }
@@ -155,7 +155,7 @@ TEST_F(ReportTest, MeasuresAreARowPerCandidateAndForProgramsAlsoOneNumberACell) 
                          {"dev/f1", 0.4}}});
   const Document document = report();
   const TableBlock& test = table(document, "measures-test-test-f1");
-  ASSERT_EQ(test.columns.size(), 3u) << "those of a class stand elsewhere";
+  ASSERT_EQ(test.columns.size(), 3u) << "measures of a class are in another table";
   EXPECT_EQ(test.rows.size(), 2u);
   EXPECT_EQ(cell(test, "A", "F1").text.plain(), "70.00 ± 0.00");
   EXPECT_NEAR(cell(test, "B", "loss").number.value(), 0.15, 1e-12);
@@ -193,7 +193,7 @@ TEST_F(ReportTest, AnotherTaskIsShownByWhatItsMeasuresMean) {
   const Document document = report();
   EXPECT_EQ(document.subtitle, "test/perplexity, 2 runs");
   const TableBlock& all = table(document, "measures-test-test-perplexity");
-  EXPECT_EQ(all.columns.at(1).name, "perplexity") << "the one that the report is about comes first";
+  EXPECT_EQ(all.columns.at(1).name, "perplexity") << "the metric of the report comes first";
   EXPECT_EQ(cell(all, "A", "perplexity").text.plain(), "20.25") << "the lowest is the best";
   EXPECT_EQ(cell(all, "A", "BLEU").text.plain(), "12.5");
   const TableBlock& classes = table(document, "class-differences-test-perplexity");
@@ -229,7 +229,7 @@ TEST_F(ReportTest, TheAnswerSaysWhatEachDiffersInAndWhatItsTestSays) {
   EXPECT_LT(cell(answer, "0.1", "difference").number.value(), -19.0) << "its mean less the first one's";
 }
 
-TEST_F(ReportTest, OfPairsThatAreNotToldApartOneSentenceSaysWhatItWouldTake) {
+TEST_F(ReportTest, OneSentenceGivesTheSeedsThatUndecidedPairsNeed) {
   tell_all("a", {0.50, 0.60});
   tell_all("b", {0.55, 0.58});
   tell_all("c", {0.41, 0.59});

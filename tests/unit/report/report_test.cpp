@@ -1,5 +1,5 @@
-// What a report says of stored runs: numbers equal to an independent computation, nothing dropped, nothing
-// claimed that no test carries. Of a report as a whole: report_whole_test.cpp.
+// The content of a report of stored runs: numbers equal an independent computation, nothing is left out, and
+// no claim lacks a test. report_whole_test.cpp tests a report as a whole.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -70,7 +70,7 @@ TEST_F(ReportTest, TheTextOfTheHtmlShowsTheSameNumbers) {
   EXPECT_EQ(std::system(command.c_str()), 0);
 }
 
-TEST_F(ReportTest, OnlyWhatIsToldFromEveryOtherIsMarkedBest) {
+TEST_F(ReportTest, OnlyACandidateThatBeatsEveryOtherIsMarkedBest) {
   tell_all("a", {0.45, 0.46, 0.44, 0.455, 0.452});
   tell_all("b", {0.55, 0.56, 0.54, 0.557, 0.551});
   EXPECT_TRUE(cell(table(report(), "answer-test-f1"), "b", "mean").best);
@@ -80,7 +80,7 @@ TEST_F(ReportTest, OnlyWhatIsToldFromEveryOtherIsMarkedBest) {
   EXPECT_EQ(cell(table(report(), "answer-test-f1"), "a", "verdict").text.plain(), "lower");
   EXPECT_TRUE(contains(text_of(report()), "A (b) is highest of 2 candidates"));
   tell_all("c", {0.552, 0.558, 0.543, 0.554, 0.553});
-  EXPECT_FALSE(cell(table(report(), "answer-test-f1"), "b", "mean").best) << "b and c are not told apart";
+  EXPECT_FALSE(cell(table(report(), "answer-test-f1"), "b", "mean").best) << "no test separates b and c";
   EXPECT_TRUE(contains(text_of(report()), "no candidate is called best"));
 }
 
@@ -99,7 +99,7 @@ TEST_F(ReportTest, OfALossTheLowestIsBest) {
   const TableBlock& results = table(document, "results-test-loss");
   EXPECT_EQ(letter(document, "a", "test-loss"), results.rows.at(0).at(0).text.plain());
   EXPECT_TRUE(results.rows.at(0).at(3).best);
-  EXPECT_EQ(results.columns[3].unit, "") << "a loss is no percentage";
+  EXPECT_EQ(results.columns[3].unit, "") << "a loss is not a percentage";
   EXPECT_NEAR(results.rows.at(0).at(3).number.value(), (0.201 + 0.204 + 0.209 + 0.216 + 0.21) / 5, 1e-12);
 }
 
@@ -147,8 +147,8 @@ TEST_F(ReportTest, WithOneRunThereIsNoIntervalNoTestAndNoBand) {
   const Figure* loss = figure(document, "curve-train-loss");
   ASSERT_NE(loss, nullptr);
   EXPECT_TRUE(std::get<LineChart>(loss->chart).series.at(0).low.empty());
-  EXPECT_EQ(figure(document, "figure-test-f1"), nullptr) << "one value is no picture";
-  EXPECT_EQ(table(document, "answer-test-f1").columns.size(), 5u) << "nothing of tests";
+  EXPECT_EQ(figure(document, "figure-test-f1"), nullptr) << "one value needs no picture";
+  EXPECT_EQ(table(document, "answer-test-f1").columns.size(), 5u) << "no columns of tests";
 }
 
 TEST_F(ReportTest, CurvesAreMeansOverSeedsWithTheirRange) {
@@ -185,12 +185,12 @@ TEST_F(ReportTest, EnvironmentsArePooledOnlyWhenAsked) {
   EXPECT_TRUE(
       contains(text_of(report()), "a: runs from 2 plugin files or numeric environments are kept apart"));
   EXPECT_TRUE(contains(text_of(report({.pool = true})), "a pools 2 numeric environments: device is"));
-  // What they have in common stands apart, once.
+  // Facts that all hosts share stand apart, once.
   EXPECT_EQ(table(report(), "numeric-environments").columns.size(), 3u);
   EXPECT_EQ(cell(table(report(), "numeric-environments"), "device", "numeric environment 2").text.plain(),
             "cpu two");
   EXPECT_EQ(cell(table(report(), "numeric-environments-common"), "backend", "value").text.plain(), "openmp");
-  EXPECT_EQ(find_table(report(), "hosts-common"), nullptr) << "of one host nothing is in common";
+  EXPECT_EQ(find_table(report(), "hosts-common"), nullptr) << "one host shares nothing";
 }
 
 TEST_F(ReportTest, OtherTestSetsAreOtherQuestions) {
@@ -291,7 +291,7 @@ TEST_F(ReportTest, ClassesHaveTheFamiliesOfTheirOwnRuns) {
   std::string columns;
   for (const auto& column : classes.columns) columns += column.name + ";";
   EXPECT_EQ(columns, "candidate;class;n;recall;f1;SD of f1;")
-      << "neither those of another run nor those without values";
+      << "neither classes of another run nor classes without values";
   EXPECT_EQ(cell(classes, "LOC", "n").text.plain(), "1") << "it has a recall, if no F1";
   EXPECT_EQ(cell(classes, "PER", "n").text.plain(), "1");
 }

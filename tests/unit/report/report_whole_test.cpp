@@ -1,5 +1,5 @@
-// A report as a whole: equal documents for equal databases, sound ids, another side beside it, runs that are
-// not finished, and what is refused.
+// A report as a whole: equal documents for equal databases, valid ids, another side beside it, unfinished
+// runs, and rejected requests.
 #include <algorithm>
 
 #include "store/foreign_schema.hpp"
@@ -23,7 +23,7 @@ TEST_F(ReportTest, EqualDatabasesGiveEqualBytes) {
   EXPECT_EQ(text_of(make_report(store(), {})), once) << "another process";
 }
 
-/// Sets what is random or a time of day, so that two databases can be equal.
+/// Sets random values and times of day, so that two databases can be equal.
 void make_plain(Database& database) {
   database.execute(
       "UPDATE run SET created = 1000, finished = CASE WHEN finished IS NULL THEN NULL ELSE 2000 + seed END;"
@@ -116,7 +116,7 @@ TEST_F(ReportTest, AgainstADateAndAgainstASweep) {
                        "there is no run \"2025-02-31\", and no sweep of that name"));
 }
 
-/// Every section and block by its id, and what is referred to.
+/// Checks every section and block by its id, and all references.
 void collect_ids(const Section& section, std::vector<std::string>& ids, std::vector<std::string>& targets) {
   ids.push_back(section.id);
   for (const Block& block : section.blocks) {
@@ -134,7 +134,7 @@ void expect_sound(const Document& document) {
   std::vector<std::string> ids, targets;
   for (const Section& section : document.sections) collect_ids(section, ids, targets);
   for (const std::string& target : targets)
-    EXPECT_EQ(std::count(ids.begin(), ids.end(), target), 1) << "nothing to refer to: " << target;
+    EXPECT_EQ(std::count(ids.begin(), ids.end(), target), 1) << "missing target: " << target;
   std::sort(ids.begin(), ids.end());
   EXPECT_TRUE(std::adjacent_find(ids.begin(), ids.end()) == ids.end()) << "an id twice";
 }
@@ -177,7 +177,7 @@ TEST_F(ReportTest, LongTablesAreCutWithANoteAndWholeForPrograms) {
 
 // --- what is not finished ---
 
-TEST_F(ReportTest, OfRunsThatOnlyFailedItSaysWhyThereIsNoAnswer) {
+TEST_F(ReportTest, ForRunsThatOnlyFailedItSaysWhyThereIsNoAnswer) {
   for (std::int64_t seed = 1; seed <= 2; ++seed)
     tell({.name = "a",
           .seed = seed,
@@ -191,9 +191,9 @@ TEST_F(ReportTest, OfRunsThatOnlyFailedItSaysWhyThereIsNoAnswer) {
   EXPECT_TRUE(contains(text, "Run: 2 failed;"));
   EXPECT_TRUE(contains(text, "a-s1 has no value: failed: step 3: the loss is not finite"));
   EXPECT_EQ(document.facts.front().second, "0 of 2 complete");
-  EXPECT_EQ(figure(document, "figure-test-f1"), nullptr) << "nothing is drawn where there is nothing";
+  EXPECT_EQ(figure(document, "figure-test-f1"), nullptr) << "no picture without values";
   EXPECT_EQ(find_table(document, "pairs-test-f1"), nullptr);
-  EXPECT_NE(figure(document, "curve-train-loss"), nullptr) << "what was measured is shown";
+  EXPECT_NE(figure(document, "curve-train-loss"), nullptr) << "measured values are shown";
 }
 
 TEST_F(ReportTest, OfRunsThatStillRunItSaysSo) {
@@ -207,7 +207,7 @@ TEST_F(ReportTest, OfRunsThatStillRunItSaysSo) {
   store().finish_attempt(*lease, RunState::failed, "why");
 }
 
-TEST_F(ReportTest, WhenFailedAndStoppedRunsEndedIsTold) {
+TEST_F(ReportTest, ItReportsWhenFailedAndStoppedRunsEnded) {
   tell({.name = "a"});
   tell({.name = "b", .measures = nullptr, .state = RunState::stopped, .reason = "asked to stop"});
   store().database().execute("UPDATE attempt SET started = 1000, finished = 1700000000 + run");

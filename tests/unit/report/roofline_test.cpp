@@ -1,4 +1,4 @@
-// The roofline's labels: which limits and kernels it names, and that all of them can be read.
+// The roofline's labels: the limits and kernels that it names, and that all labels are readable.
 #include "report/roofline.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ bool has(const std::vector<std::string>& texts, const std::string& text) {
   return std::find(texts.begin(), texts.end(), text) != texts.end();
 }
 
-/// No label on another and none outside; a label that is moved away may stand on a line, not on a letter.
+/// No label overlaps another or lies outside; a moved label may lie on a line, but not on a letter.
 void expect_legible(const Drawing& drawing) {
   const auto labels = samples::shapes_of<Label>(drawing);
   for (std::size_t i = 0; i < labels.size(); ++i) {

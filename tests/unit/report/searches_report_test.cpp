@@ -1,4 +1,4 @@
-// What a report says of a search: cost, fresh seeds, budget with its random baseline, importance and
+// The part of a report about a search: cost, fresh seeds, budget with its random baseline, importance and
 // pictures.
 #include "plan/search/search.hpp"
 #include "store/searches.hpp"
@@ -60,7 +60,7 @@ class SearchesReportTest : public testing::ReportTest {
     told.state = state;
     return tell(told).number;
   }
-  /// A trial with one run, trained to its end; a value of NaN: it fails.
+  /// Adds a trial with one run, trained to its end; with a value of NaN it fails.
   void trial(double rate, double kind, double value, Outcome outcome = Outcome::complete,
              std::int64_t epochs = 9) {
     const std::size_t number = record_.trials.size();
@@ -94,7 +94,7 @@ class SearchesReportTest : public testing::ReportTest {
              .outcome = Outcome::confirmed,
              .values = {sum / static_cast<double>(fresh.size())}});
   }
-  /// Twelve trials whose score follows from the rate alone, but for one that failed.
+  /// Adds twelve trials whose score follows from the rate alone; one of them failed.
   void twelve() {
     for (int i = 0; i < 12; ++i)
       trial(1e-4 * std::pow(10.0, 0.25 * i), i % 2, 0.3 + 0.04 * ((i * 5) % 12),
@@ -175,7 +175,8 @@ TEST_F(SearchesReportTest, DrawsTheBestSoFarBesideRandomSearch) {
   EXPECT_LT(*draws.rows.front()[2].number, *draws.rows.front()[1].number);
   EXPECT_GT(*draws.rows.front()[3].number, *draws.rows.front()[1].number);
   EXPECT_TRUE(contains(text_of(document), "from the 12 random trials of find-random"));
-  EXPECT_EQ(find_table(document, "expected-best-test-f1"), nullptr) << "what a search chose is no draw";
+  EXPECT_EQ(find_table(document, "expected-best-test-f1"), nullptr)
+      << "points that a search chose are not random draws";
 }
 
 TEST_F(SearchesReportTest, OfTpeOnlyItsFirstTrialsAreRandomDraws) {

@@ -1,4 +1,4 @@
-// The section of texts that a server has got: from spools of a server and the reference of a run.
+// The section about the inputs of a server: from its spools and the reference of a run.
 #include <algorithm>
 
 #include "record/text_reference.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 class ServiceReportTest : public ReportTest {
  protected:
-  /// A reference of 100 texts of 10 to 14 tokens, a quarter of them with the label "name".
+  /// Writes a reference of 100 inputs of 10 to 14 tokens, a quarter of them with the label "name".
   void write_reference(const RunRow& run) {
     TextReference reference{.source = "dev", .step = 7};
     reference.histograms.labels = {{"name", 0}, {"none", 0}};
@@ -20,7 +20,8 @@ class ServiceReportTest : public ReportTest {
   static TextFacts facts(std::int64_t tokens, bool name) {
     return {.tokens = tokens, .confidence = 0.9, .labels = {{name ? "name" : "none", 1}}};
   }
-  /// Texts of so many tokens, the first `right` of which got feedback that they were right, and one other.
+  /// Writes `count` inputs of `pieces` to `pieces` + 4 tokens; the first `right` got positive feedback, one
+  /// more negative.
   void serve(const RunRow& run, int count, std::int64_t tokens, int right = 0) {
     const std::filesystem::path folder = store().run_folder(run.id) / served_folder;
     std::filesystem::create_directories(folder);
@@ -46,7 +47,7 @@ TEST_F(ServiceReportTest, IsLeftOutWhereNothingWasServed) {
       std::ranges::none_of(document.sections, [](const Section& each) { return each.id == "service"; }));
 }
 
-TEST_F(ServiceReportTest, TextsOfTheSameKindRaiseNoAlert) {
+TEST_F(ServiceReportTest, InputsOfTheSameKindRaiseNoAlert) {
   const RunRow run = tell({.name = "a"});
   write_reference(run);
   serve(run, 200, 10, 3);
@@ -63,7 +64,7 @@ TEST_F(ServiceReportTest, TextsOfTheSameKindRaiseNoAlert) {
   EXPECT_TRUE(contains(text, "4 ms (median)")) << text;
 }
 
-TEST_F(ServiceReportTest, TextsOfAnotherKindDo) {
+TEST_F(ServiceReportTest, InputsOfAnotherKindRaiseAnAlert) {
   const RunRow run = tell({.name = "a"});
   write_reference(run);
   serve(run, 200, 40);

@@ -1,4 +1,4 @@
-// How reports write settings and reasons.
+// Tests how reports write settings and reasons.
 #include "report/wording.hpp"
 
 #include <gtest/gtest.h>

@@ -48,7 +48,7 @@ class CheckTest : public ::testing::Test {
   std::vector<const Specification*> asked_;
 };
 
-TEST_F(CheckTest, NothingFoundIsNoProblem) {
+TEST_F(CheckTest, AnEmptyAnswerMeansNoProblem) {
   EXPECT_TRUE(check_with_worker(worker("echo '[]'"), asked_).empty());
 }
 

@@ -1,4 +1,4 @@
-// These tests read the commit of a repository, what differs from it, and the answer outside of one.
+// These tests read the commit of a repository, its changes, and the answer outside of a repository.
 #include "runner/code_state.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests the distance between two states: by tensor and by layer, in units of the last place and relative to
+// the norm.
 #include "runner/drift.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +16,7 @@ namespace {
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
-/// A file of vectors of float32.
+/// Writes a file of float32 vectors.
 void write(const std::filesystem::path& path, const std::map<std::string, std::vector<float>>& tensors) {
   std::vector<TensorSlice> slices;
   for (const auto& [name, values] : tensors)
@@ -94,8 +96,8 @@ TEST_F(Drift, ALayerIsAllItsParametersInTheOrderOfTheModel) {
   EXPECT_EQ(layers[1].values, 2);
   EXPECT_EQ(layers[1].different, 1);
   EXPECT_DOUBLE_EQ(layers[1].relative(), 0.5 / std::sqrt(3.0 * 3.0 + 4.5 * 4.5));
-  EXPECT_EQ(layers[3].relative(), 0.0) << "an optimizer's state is no layer";
-  EXPECT_EQ(list.size(), 6u) << "but it is told with the tensors";
+  EXPECT_EQ(layers[3].relative(), 0.0) << "the optimizer's state is not a layer";
+  EXPECT_EQ(list.size(), 6u) << "but it is listed with the tensors";
 }
 
 TEST_F(Drift, CurvesAreComparedWhereBothHaveAValue) {

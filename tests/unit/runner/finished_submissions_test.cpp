@@ -1,4 +1,4 @@
-// Tests which folders of submissions are removed, and that a process killed during the removal loses nothing.
+// Folders of submissions that are removed, and that a process killed during the removal loses nothing.
 #include "runner/slurm/finished_submissions.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ class FinishedSubmissionsTest : public SlurmRunsTest {
  protected:
   std::filesystem::path jobs() { return jobs_folder(store().runs_folder()); }
   std::filesystem::path submission() { return jobs() / job_.submission; }
-  /// Submitted an hour ago, its one run ended so, and Slurm has forgotten it.
+  /// A submission of an hour ago, whose one run ended so; Slurm no longer knows it.
   void ended_as(RunState state) {
     submitted();
     std::ofstream(submission() / "0.orders") << order_file(folder(), 1).string() << "\n";
@@ -44,7 +44,8 @@ TEST_F(FinishedSubmissionsTest, TheFolderGoesOnceAllRunsAreMergedAndTheJobIsOver
   EXPECT_TRUE(is_kept());
   in_queue("COMPLETED", "None", "n1");
   EXPECT_TRUE(is_removed());
-  EXPECT_TRUE(std::filesystem::exists(order_file(folder(), 1).parent_path())) << "of the run nothing goes";
+  EXPECT_TRUE(std::filesystem::exists(order_file(folder(), 1).parent_path()))
+      << "nothing of the run is removed";
 }
 
 TEST_F(FinishedSubmissionsTest, AJobThatWaitsOrWasRequeuedKeepsIt) {
@@ -53,7 +54,7 @@ TEST_F(FinishedSubmissionsTest, AJobThatWaitsOrWasRequeuedKeepsIt) {
     in_queue(state, "None", "");
     EXPECT_TRUE(is_kept()) << state;
   }
-  // One element of many is enough.
+  // One such element among many is enough.
   queue("12|0|" + job_.submission + "|COMPLETED|None|n1\n12|3|" + job_.submission + "|PENDING|None|\n");
   EXPECT_TRUE(is_kept());
   queue("");
@@ -94,7 +95,7 @@ TEST_F(FinishedSubmissionsTest, WhatWasSubmittedAMomentAgoCountsForTheRate) {
   EXPECT_TRUE(is_kept());
   submission_.tries = {now_seconds() + 3600.0};
   save();
-  EXPECT_TRUE(is_kept()) << "the clock of another login node";
+  EXPECT_TRUE(is_kept()) << "another login node has another clock";
 }
 
 TEST_F(FinishedSubmissionsTest, WhatIsPackedIsItsSubmitters) {
@@ -125,17 +126,17 @@ TEST_F(FinishedSubmissionsTest, WhatTheJobHasPrintedIsKeptUntilItsRunsAreTriedAg
   EXPECT_TRUE(is_kept());
   const Lease next = *store().begin_attempt(run_, this_process());
   store().finish_attempt(next, RunState::interrupted, "");
-  EXPECT_TRUE(is_removed()) << "its latest attempt is another one's";
+  EXPECT_TRUE(is_removed()) << "its latest attempt belongs to another job";
   submitted();
   const Lease last = *store().begin_attempt(run_, holder_of(job_));
   store().finish_attempt(last, RunState::stopped, "");
-  EXPECT_TRUE(is_removed()) << "a run that was stopped needs no reason";
+  EXPECT_TRUE(is_removed()) << "a stopped run needs no reason";
 }
 
 TEST_F(FinishedSubmissionsTest, ARemovalThatWasCutOffIsCompleted) {
   ended_as(RunState::completed);
   const std::filesystem::path aside = submission().string() + ".removed";
-  // Killed behind the renaming, or in the midst of the files.
+  // The process was killed after the renaming, or while it removed files.
   for (const bool half : {false, true}) {
     std::filesystem::create_directories(aside);
     std::ofstream(aside / "element-0.out") << "text";
@@ -155,14 +156,14 @@ TEST_F(FinishedSubmissionsTest, ALookInPassingRemovesWhereNothingElseIsToBeSettl
   EXPECT_FALSE(std::filesystem::exists(submission()));
 }
 
-TEST_F(FinishedSubmissionsTest, WhatIsNoSubmissionsStays) {
+TEST_F(FinishedSubmissionsTest, OtherFilesStay) {
   ended_as(RunState::completed);
   std::filesystem::create_directories(jobs() / "notes.removed");
   std::filesystem::create_directories(jobs() / "encore-0123456789ac");
   std::ofstream(jobs() / "encore-0123456789ac" / submission_file) << "no JSON";
   EXPECT_TRUE(is_removed());
   EXPECT_TRUE(std::filesystem::exists(jobs() / "notes.removed"));
-  EXPECT_TRUE(std::filesystem::exists(jobs() / "encore-0123456789ac")) << "nobody can tell what it holds";
+  EXPECT_TRUE(std::filesystem::exists(jobs() / "encore-0123456789ac")) << "its content is unknown";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// When a worker's inactivity is worth a word.
+// Tests when a worker's inactivity is worth a message.
 #include "runner/inactivity.hpp"
 
 #include <gtest/gtest.h>

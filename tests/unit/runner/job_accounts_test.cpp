@@ -1,5 +1,5 @@
-// What Slurm's accounting says of energy and memory: noted with every attempt of the job, once, and never
-// spoken of where there is none.
+// Energy and memory in Slurm's accounting: recorded once with every attempt of the job, and left out if Slurm
+// has none.
 #include "runner/slurm/job_accounts.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 class JobAccountsTest : public SlurmRunsTest {
  protected:
   std::filesystem::path submission() { return submission_folder(store().runs_folder(), job_.submission); }
-  /// Its run has ended, and its job is over.
+  /// A run that has ended, and whose job is over.
   void over(double seconds_ago) {
     submission_.stage = SubmissionStage::submitted;
     submission_.job = "12";
@@ -66,7 +66,7 @@ TEST_F(JobAccountsTest, AreWaitedForWhileTheJobWorksOrTheAccountingLags) {
     accounts(lagging);
     settle();
     EXPECT_EQ(noted(), "");
-    EXPECT_TRUE(std::filesystem::exists(submission())) << "who would ask then?";
+    EXPECT_TRUE(std::filesystem::exists(submission())) << "the values are still to come";
   }
   accounts(row("COMPLETED"));
   settle();

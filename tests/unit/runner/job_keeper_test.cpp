@@ -1,4 +1,4 @@
-// What a keeper passes on to its worker: the requests that lie as files in the run's folder.
+// The requests that a keeper passes on to its worker: files in the run's folder.
 #include "runner/job_keeper.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ class JobKeeperTest : public ::testing::Test {
     if (keeper_.joinable()) keeper_.join();
   }
 
-  /// Begins to work on attempt 1. The control pipe is descriptor 3 of the script.
+  /// Starts to work on attempt 1. The control pipe is descriptor 3 of the script.
   void begin(const std::string& script, std::chrono::seconds step_timeout = std::chrono::seconds(0)) {
     std::ofstream(folder() / "lease") << "token\n";
     save_order({.program = "/bin/bash",
@@ -44,7 +44,7 @@ class JobKeeperTest : public ::testing::Test {
           keep_jobs({order_file(folder(), 1)}, {.stop = stop_requests_, .yield = yield_}).unfinished;
     });
   }
-  /// How many orders did not end well.
+  /// Returns the number of orders that did not end well.
   int end() {
     keeper_.join();
     return unfinished_;
@@ -61,7 +61,7 @@ class JobKeeperTest : public ::testing::Test {
   fs::path request(const char* name) const { return folder() / name; }
   fs::path folder() const { return folder_.path(); }
 
-  /// Writes down each command, and ends when it is asked to stop.
+  /// Logs each command, and ends on a request to stop.
   const std::string obedient_ =
       "echo ready; while read -r line <&3; do echo \"$line\"; if [ \"$line\" = stop ]; then exit 75; fi; "
       "done";
@@ -88,7 +88,8 @@ TEST_F(JobKeeperTest, PassesOnEachRequestOnceAndTakesItAway) {
   request_command(folder(), 1, ControlCommand::stop);
   EXPECT_EQ(end(), 1);
   EXPECT_EQ(log(), "ready\ncheckpoint\nprune\ncheckpoint\nstop\n");
-  EXPECT_EQ(requested_stop(folder(), 1), StopWish::checkpoint) << "it stays, for whoever reads the run's end";
+  EXPECT_EQ(requested_stop(folder(), 1), StopWish::checkpoint)
+      << "the request stays for readers of the run's end";
   const std::optional<JobReport> report = read_report(folder(), 1);
   ASSERT_TRUE(report && report->end);
   EXPECT_EQ(report->end->exit_code, 75);
@@ -112,11 +113,11 @@ TEST_F(JobKeeperTest, KillEndsAWorkerThatListensToNothing) {
   ASSERT_TRUE(eventually([&] { return log() == "ready\n"; })) << log();
   request_stop(folder(), 1, StopWish::kill);
   EXPECT_EQ(end(), 1);
-  EXPECT_EQ(log(), "ready\nlast word\n") << "it may say what it was doing";
+  EXPECT_EQ(log(), "ready\nlast word\n") << "the worker may report what it was doing";
   EXPECT_EQ(read_report(folder(), 1)->end->exit_code, 9);
 }
 
-TEST_F(JobKeeperTest, KillWaitsOnlySoLongForALastWord) {
+TEST_F(JobKeeperTest, KillWaitsALimitedTimeForALastRecord) {
   begin("trap '' TERM QUIT; echo ready; while true; do sleep 0.05; done");
   ASSERT_TRUE(eventually([&] { return log() == "ready\n"; })) << log();
   request_stop(folder(), 1, StopWish::kill);

@@ -1,4 +1,4 @@
-// Tests what an occasional check decides about a launched run that no process follows.
+// Decisions of an occasional check about a launched run that no process follows.
 #include "runner/launched_runs.hpp"
 
 #include <gtest/gtest.h>
@@ -85,7 +85,7 @@ TEST_F(LaunchedRunsTest, AJobThatNeverBeginsIsInterruptedAndSaysWhatItLacks) {
   EXPECT_NE(store().read_run(run_).reason.find("nothing was written to the run's folder"), std::string::npos);
 }
 
-TEST_F(LaunchedRunsTest, ClocksAnHourApartAreNamedOnceAndKillNobody) {
+TEST_F(LaunchedRunsTest, ClocksAnHourApartAreReportedOnceAndKillNoRun) {
   for (const double hour : {3600.0, -3600.0}) {
     report(hour > 0 ? 1 : 10, now_seconds());
     settle_launched(store());

@@ -1,4 +1,4 @@
-// What else the machine did, from a folder that looks like /proc.
+// The other activity of the machine, from a folder that looks like /proc.
 #include "runner/machine_noise.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ TEST(MachineNoise, StolenTimeAndOtherProcessesAreSharesOfAllCores) {
   EXPECT_DOUBLE_EQ(noise.at("others_share").get<double>(), 0.4) << "no process of ours in that folder";
 }
 
-TEST(MachineNoise, WhatCannotBeReadIsNotClaimed) {
+TEST(MachineNoise, UnreadableValuesAreLeftOut) {
   const TemporaryFolder proc;
   NoiseMeter meter(proc / "");
   meter.begin();

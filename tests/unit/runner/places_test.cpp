@@ -34,7 +34,7 @@ TEST(Places, NothingIsPinnedAgainstAnotherOpinion) {
   EXPECT_FALSE(pinned(own[0])) << "the environment pins";
   EXPECT_EQ(own[0].threads, 4);
   const auto fewer = make_places(four, {.workers = 1, .wishes = {.threads = 2}, .backend = "openmp"});
-  EXPECT_FALSE(pinned(fewer[0])) << "which two of the four, the system knows better";
+  EXPECT_FALSE(pinned(fewer[0])) << "the system chooses two of the four cores";
   EXPECT_EQ(places_text(fewer), "1 worker, 2 threads, not pinned");
   EXPECT_EQ(places_text(fewer, why_unpinned({{0, 1, 2, 3}, 2}, {})),
             "1 worker, 2 threads, not pinned: a control group grants 2 of 4 CPUs");
@@ -48,7 +48,7 @@ TEST(Places, NothingIsPinnedAgainstAnotherOpinion) {
   EXPECT_FALSE(pinned(granted[0])) << "a control group limits time, not cores";
   const auto device = make_places(four, {.workers = 1, .backend = "cuda"});
   EXPECT_EQ(device[0].threads, 0);
-  EXPECT_TRUE(device[0].variables.empty()) << "the host's threads of a GPU run are nobody's business";
+  EXPECT_TRUE(device[0].variables.empty()) << "host threads of a GPU run are not bound";
 }
 
 TEST(Places, CoresAreDividedInTheirOrderAndNoneIsGivenTwice) {
@@ -89,7 +89,7 @@ TEST(Places, TheNumberOfThreadsMayVaryUnlessTheUserHasFixedIt) {
   };
   EXPECT_EQ(adaptation({.backend = "openmp"}), "threads,pins");
   EXPECT_EQ(adaptation({.wishes = {.pinning = true}, .backend = "openmp"}), "threads")
-      << "where the user has bound threads they stay";
+      << "threads that the user has bound stay";
   EXPECT_EQ(adaptation({.threads = 2, .backend = "openmp"}), "") << "--threads";
   EXPECT_EQ(adaptation({.workers = 2, .backend = "openmp"}), "") << "one thread each";
   EXPECT_EQ(adaptation({.backend = "cuda"}), "");

@@ -67,7 +67,7 @@ TEST_F(ProgramsTest, ThePackageOfABackendLiesBesideItsPrograms) {
   const auto folder = build_ / "cuda" / "lib" / "cmake" / "encore";
   try {
     package_folder(programs_, "cuda");
-    FAIL() << "a package that is not there was found";
+    FAIL() << "found a package that does not exist";
   } catch (const Error& error) {
     EXPECT_EQ(std::string(error.what()), "there is no Encore for backend cuda to build against (" +
                                              folder.string() + "); build it with ./exp --backend cuda build");

@@ -1,4 +1,4 @@
-// The keeper of a job that Slurm starts again: which orders it works on, and with which token.
+// The keeper of a job that Slurm restarts: the orders on which it works, and their tokens.
 #include "runner/job_keeper.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace {
 
 class RequeuedJobTest : public ::testing::Test {
  protected:
-  /// A worker that writes down how it was called and ends so.
+  /// A worker that logs its command line and ends so.
   std::filesystem::path worker(const std::string& line) {
     const std::filesystem::path program = folder_.path() / "worker";
     std::ofstream(program) << "#!/bin/sh\necho \"$@\" >> '" << (folder_.path() / "calls").string() << "'\n"
@@ -104,7 +104,7 @@ TEST_F(RequeuedJobTest, AThirdStartFollowsTheSecond) {
   keep({file});
   keep({file});
   EXPECT_EQ(calls().size(), 1u) << "the second attempt has ended, with a signal";
-  // The files look as if the keeper died with its worker.
+  // The files look as if the keeper had died with its worker.
   const Succession next = *read_succession(folder_.path() / "a", 1);
   write_report(folder_.path() / "a", 2, {.token = next.token, .host = "n1", .beats = 9});
   keep({file});
@@ -112,7 +112,7 @@ TEST_F(RequeuedJobTest, AThirdStartFollowsTheSecond) {
   EXPECT_NE(calls()[1].find("--attempt 3"), std::string::npos);
 }
 
-TEST_F(RequeuedJobTest, AWorkerThatHearsOfTheEndFirstIsNoFailure) {
+TEST_F(RequeuedJobTest, AWorkerThatGetsTheSignalFirstHasNotFailed) {
   const std::filesystem::path process = folder_.path() / "process";
   const auto file = order("a", worker("echo $$ > '" + process.string() + ".new'; mv '" + process.string() +
                                       ".new' '" + process.string() + "'; kill -TERM $$"));
@@ -120,7 +120,7 @@ TEST_F(RequeuedJobTest, AWorkerThatHearsOfTheEndFirstIsNoFailure) {
     while (!std::filesystem::exists(process)) std::this_thread::yield();
     pid_t id = 0;
     std::ifstream(process) >> id;
-    // The keeper has collected its child: it knows of the end, without a message from outside.
+    // The keeper has collected its child and knows of the end without a message.
     while (::kill(id, 0) == 0) std::this_thread::yield();
     ++stop_;
   });
@@ -176,11 +176,11 @@ TEST_F(RequeuedJobTest, BeforeTheTimeLimitWhatIsLeftIsForTheSameJobLater) {
   const KeptJobs kept = keep(orders);
   EXPECT_TRUE(kept.begin_again);
   EXPECT_TRUE(calls().empty());
-  EXPECT_FALSE(read_report(folder_.path() / "b", 1)) << "nothing is said of a run that was not begun";
+  EXPECT_FALSE(read_report(folder_.path() / "b", 1)) << "a run that was not begun has no report";
 }
 
 TEST_F(RequeuedJobTest, ASignalOfSlurmIsAnEndThatSlurmHasAskedFor) {
-  // It ends once its keeper has passed the signal on, and leaves it time to do what it must not.
+  // It ends after its keeper has passed the signal on, and gives it enough time to do what it must not do.
   const auto file = order("a", worker("read -r command <&3; sleep 0.2; exit 75"));
   std::thread signal([this] {
     while (calls().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(10));

@@ -1,5 +1,4 @@
-// A run that a job of Slurm holds, where programs in a folder of the test stand for squeue, sacct and
-// scancel.
+// A run that a job of Slurm holds; programs in a folder of the test replace squeue, sacct and scancel.
 #pragma once
 
 #include <sys/stat.h>
@@ -45,7 +44,7 @@ class SlurmRunsTest : public StoreTest {
   void in_queue(const std::string& state, const std::string& reason, const std::string& nodes) {
     queue("12|3|" + job_.submission + "|" + state + "|" + reason + "|" + nodes + "\n");
   }
-  /// An hour ago.
+  /// The time an hour ago.
   void submitted() {
     submission_.stage = SubmissionStage::submitted;
     submission_.job = "12";

@@ -1,5 +1,5 @@
-// What Slurm's commands answer, the script of a job, and what becomes of runs whose jobs Slurm speaks of:
-// programs of that name in a folder of its own stand for squeue, sacct and scancel.
+// The answers of Slurm's commands, the script of a job, and the states of runs for each answer: programs in a
+// folder of the test replace squeue, sacct and scancel.
 #include <gtest/gtest.h>
 
 #include "runner/slurm/job_script.hpp"
@@ -64,7 +64,7 @@ TEST(SlurmCommands, WhatJobsHaveUsedIsReadFromTheirBeginningsAndSteps) {
   EXPECT_EQ(jobs[0].joules, 1500.0);
   EXPECT_EQ(jobs[0].peak_bytes, 3 * 1024 * 1024);
   EXPECT_FALSE(jobs[1].job.is_over());
-  EXPECT_FALSE(jobs[1].joules || jobs[1].peak_bytes) << "0 and Slurm's sign of what is not known";
+  EXPECT_FALSE(jobs[1].joules || jobs[1].peak_bytes) << "0 and Slurm's mark for unknown values";
   EXPECT_TRUE(parse_usage("").empty());
 }
 
@@ -166,7 +166,7 @@ TEST_F(SlurmRunsTest, TheEndOfAJobIsTheReasonOfARunWithoutALastWord) {
   }
 }
 
-TEST_F(SlurmRunsTest, AnEndThatSlurmAskedForIsNoneWhileTheJobWaitsAgain) {
+TEST_F(SlurmRunsTest, ARequeuedJobHasNotEndedWhileItWaitsAgain) {
   submitted();
   report({.beats = 4, .end = ProcessEnd{75, 0}, .yielded = "its job came near its time limit"});
   in_queue("PENDING", "BeginTime", "");
@@ -233,7 +233,7 @@ TEST_F(SlurmRunsTest, OfAJobThatSlurmHasEndedNothingIsSaidOfItsFolder) {
   EXPECT_EQ(run().reason.find("file system"), std::string::npos) << run().reason;
 }
 
-TEST_F(SlurmRunsTest, AnotherClustersJobIsNotJudgedByThisOnesSlurm) {
+TEST_F(SlurmRunsTest, TheSlurmOfThisClusterDoesNotDecideAboutJobsOfAnother) {
   command("scontrol", "echo 'ClusterName             = here'");
   submission_.cluster = "there";
   submitted();
@@ -328,7 +328,7 @@ TEST_F(SlurmRunsTest, ARunThatIsStoppedInTheQueueIsStoppedAndItsJobCancelled) {
   submitted();
   in_queue("PENDING", "Resources", "");
   EXPECT_FALSE(settle());
-  EXPECT_TRUE(stop_queued(store(), {run_}).empty()) << "nobody has asked for it";
+  EXPECT_TRUE(stop_queued(store(), {run_}).empty()) << "there is no request for it";
   request_stop(folder(), 1, StopWish::checkpoint);
   EXPECT_EQ(stop_queued(store(), {run_}).size(), 1u);
   EXPECT_EQ(run().state, RunState::stopped);

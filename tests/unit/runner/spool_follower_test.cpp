@@ -1,4 +1,4 @@
-// These tests follow a growing spool: events arrive once and in order, with the last word and the result.
+// These tests follow a growing spool: events arrive once and in order, with the last record and the result.
 #include "runner/spool_follower.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 using testing::write_event;
 
-/// Writes down what it hears.
+/// Logs the events that it gets.
 class Listener final : public RunObserver {
  public:
   void happened(const Event& event) override {
@@ -52,7 +52,7 @@ class SpoolFollowerTest : public ::testing::Test {
   Listener listener_;
 };
 
-TEST_F(SpoolFollowerTest, TellsWhatMetricsMeanBeforeTheirValues) {
+TEST_F(SpoolFollowerTest, ReportsTheMeaningOfMetricsBeforeTheirValues) {
   SpoolWriter writer(spool(), 1);
   writer.define("dev/accuracy", Measure{.name = "accuracy", .title = "Accuracy", .fraction = true});
   writer.point("dev/accuracy", 1, 0.5);
@@ -61,10 +61,10 @@ TEST_F(SpoolFollowerTest, TellsWhatMetricsMeanBeforeTheirValues) {
   SpoolFollower follower(spool(), listener_);
   follower.poll();
   EXPECT_EQ(listener_.titles, "Accuracy; F1; ")
-      << "the second is of an older worker, which did not say what it means";
+      << "the second is of an older worker, which records no meaning";
 }
 
-TEST_F(SpoolFollowerTest, TellsWhatWasAppendedSinceTheLastTime) {
+TEST_F(SpoolFollowerTest, ReportsWhatWasAppendedSinceTheLastTime) {
   SpoolFollower follower(spool(), listener_);
   follower.poll();
   EXPECT_EQ(listener_.heard, "") << "no spool yet";
@@ -82,7 +82,7 @@ TEST_F(SpoolFollowerTest, TellsWhatWasAppendedSinceTheLastTime) {
   EXPECT_FALSE(follower.ended());
 }
 
-TEST_F(SpoolFollowerTest, KnowsHowLongNothingWasTold) {
+TEST_F(SpoolFollowerTest, KnowsTheTimeSinceTheLastRecord) {
   SpoolFollower follower(spool(), listener_);
   follower.poll();
   EXPECT_EQ(follower.stage(), WorkerStage::starting);
@@ -102,7 +102,7 @@ TEST_F(SpoolFollowerTest, KnowsHowLongNothingWasTold) {
   EXPECT_EQ(follower.inactivity().longest_pause, 0.5);
   EXPECT_TRUE(follower.inactivity().stepped && !follower.inactivity().last_step_done);
   for (double before = 0.0; before < 0.01; before = follower.unheard()) follower.poll();
-  EXPECT_EQ(follower.inactivity().seconds, follower.unheard()) << "time passes where nothing comes";
+  EXPECT_EQ(follower.inactivity().seconds, follower.unheard()) << "time passes without records";
   writer.event(Logged{.text = "still there"});
   follower.poll();
   EXPECT_EQ(follower.unheard(), 0.0) << "any record is a sign of life";
@@ -136,7 +136,7 @@ TEST_F(SpoolFollowerTest, KeepsResultAndLastWord) {
   EXPECT_EQ(follower.result()->measures, (MeasuredValues{{"test/f1", 0.75}}));
 }
 
-TEST_F(SpoolFollowerTest, EventsOfAnUnknownShapeAreNoTrouble) {
+TEST_F(SpoolFollowerTest, EventsOfAnUnknownShapeAreAccepted) {
   SpoolWriter writer(spool(), 1);
   write_event(writer, "progress", {{"step", "five"}, {"loss", nullptr}});
   write_event(writer, "measured", {{"measures", 3}});
@@ -148,7 +148,7 @@ TEST_F(SpoolFollowerTest, EventsOfAnUnknownShapeAreNoTrouble) {
   SpoolFollower follower(spool(), listener_);
   follower.poll();
   EXPECT_EQ(listener_.heard, "info behind them; ");
-  EXPECT_FALSE(follower.ended()) << "its last word cannot be read: the worker's exit decides";
+  EXPECT_FALSE(follower.ended()) << "its last record cannot be read: the worker's exit decides";
 }
 
 }  // namespace

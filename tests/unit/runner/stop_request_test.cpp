@@ -16,7 +16,7 @@ namespace {
 TEST(StopRequest, ReachesAnAttemptThatBeginsAfterItWasMade) {
   const testing::TemporaryFolder folder;
   request_stop(folder.path(), 2, StopWish::checkpoint);
-  forget_stop_requests_before(folder.path(), 2);  // what an attempt does first
+  forget_stop_requests_before(folder.path(), 2);  // the first action of an attempt
   EXPECT_EQ(requested_stop(folder.path(), 2), StopWish::checkpoint);
 }
 

@@ -53,13 +53,13 @@ TEST_F(WorkerProcessTest, ReportsTheSignal) {
   EXPECT_EQ(end_of(worker).text(), "signal 11 (Segmentation fault)");
 }
 
-/// Some supervisors start their children with SIGCHLD ignored, as here.
-TEST_F(WorkerProcessTest, AnEndThatNobodyIsToldOfIsAnEndAndNoSuccess) {
+/// Some supervisors start their children with SIGCHLD ignored.
+TEST_F(WorkerProcessTest, AnEndWithoutAnExitStatusIsAnEndButNotASuccess) {
   const auto usual = ::signal(SIGCHLD, SIG_IGN);
   WorkerProcess worker("/bin/sh", script("exit 0"), log());
   EXPECT_FALSE(end_of(worker).success());
   EXPECT_FALSE(run_program("/bin/sh", {"-c", "exit 0"}).end.success());
-  // What is started hears of its own children again.
+  // The started process gets the signals of its own children again.
   WorkerProcess parent(
       "/bin/sh", script("echo $(( 0x$(awk '/SigIgn/ {print $2}' /proc/self/status) >> 16 & 1 ))"), log());
   end_of(parent);
@@ -72,7 +72,7 @@ TEST_F(WorkerProcessTest, CommandsArriveThroughTheControlPipe) {
   EXPECT_TRUE(worker.send(ControlCommand::stop));
   EXPECT_TRUE(end_of(worker).success());
   EXPECT_EQ(logged(), "got stop\n");
-  EXPECT_FALSE(worker.send(ControlCommand::stop)) << "nobody reads any more";
+  EXPECT_FALSE(worker.send(ControlCommand::stop)) << "no process reads any more";
 }
 
 TEST_F(WorkerProcessTest, LivesInASessionOfItsOwn) {
@@ -127,7 +127,7 @@ TEST(RunProgram, LargeInputAndOutputDoNotBlockEachOther) {
 }
 
 TEST(RunProgram, EndsAProgramThatIsSilentForTooLong) {
-  // On a busy machine even a first word may take longer than the limit, so the limit grows.
+  // On a busy machine even the first line may take longer than the limit, so the limit grows.
   ProgramWatch watch{.timeout = std::chrono::seconds(1)};
   ProgramOutput output;
   for (; watch.timeout < std::chrono::seconds(1000) && output.output.empty(); watch.timeout *= 4) {
@@ -160,7 +160,7 @@ TEST(RunProgram, KillsASilentProgramThatIsDeafToo) {
   EXPECT_EQ(deaf.end.signal, SIGKILL);
 }
 
-TEST(RunProgram, TellsHowLongAProgramIsSilent) {
+TEST(RunProgram, ReportsTheTimeOfSilence) {
   std::string seconds;
   ProgramWatch watch{
       .waiting = [&](std::chrono::seconds time) { seconds += std::to_string(time.count()) + " "; },

@@ -1,4 +1,4 @@
-// Batcher: which texts leave together, and when; time is a number here.
+// Batcher: the inputs of each batch, and when a worker gets it; here time is a number.
 #include "serve/batcher.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ class BatcherTest : public ::testing::Test {
   static ServeClock::time_point time(int at) { return ServeClock::time_point(milliseconds(1000 + at)); }
   std::size_t taken(std::size_t in_hands, int at) { return batcher_.take(in_hands, time(at)).size(); }
 
-  /// A job with one text.
+  /// A job with one input.
   std::shared_ptr<Job> add_text(const std::string& text) {
     const auto job = std::make_shared<Job>();
     job->texts = {text};
@@ -48,7 +48,7 @@ TEST_F(BatcherTest, ABatchLeavesWhenItIsFullOrItsOldestTextHasWaited) {
   add(3, 6);
   EXPECT_EQ(taken(0, 6), 0U);
   add(3, 7);
-  EXPECT_EQ(taken(0, 7), 4U) << "full; two jobs in one batch";
+  EXPECT_EQ(taken(0, 7), 4U) << "a full batch of two jobs";
   EXPECT_EQ(taken(0, 8), 0U);
   EXPECT_EQ(taken(0, 12), 2U) << "the rest waits from its own arrival";
 }
@@ -57,10 +57,10 @@ TEST_F(BatcherTest, WithoutAWaitAnIdleWorkerTakesWhatIsThere) {
   batcher_ = Batcher({.texts = 4, .queue = 10});
   add(1, 0);
   EXPECT_EQ(batcher_.due(), time(0));
-  EXPECT_EQ(taken(0, 0), 1U) << "one text waits for no other";
+  EXPECT_EQ(taken(0, 0), 1U) << "one input waits for no other";
   add(3, 1);
   EXPECT_EQ(taken(1, 2), 0U) << "its worker is at work";
-  EXPECT_EQ(taken(0, 2), 3U) << "what came meanwhile goes together";
+  EXPECT_EQ(taken(0, 2), 3U) << "inputs that came meanwhile form a batch";
 }
 
 TEST_F(BatcherTest, AWorkerAtWorkGetsOnlyAFullBatchAndOneOfThem) {
@@ -103,11 +103,11 @@ TEST_F(BatcherTest, AWritingGoesAloneAndKeepsItsPlace) {
   EXPECT_EQ(taken(0, 5), 1U);
 }
 
-TEST_F(BatcherTest, NobodyComputesWhatNobodyWaitsFor) {
+TEST_F(BatcherTest, AbandonedInputsAreNotComputed) {
   const auto gone = add(3, 0);
   add(1, 1);
   gone->over = true;
-  EXPECT_EQ(batcher_.due(), time(6)) << "of the one that is left";
+  EXPECT_EQ(batcher_.due(), time(6)) << "for the remaining job";
   EXPECT_EQ(taken(0, 6), 1U);
 }
 
@@ -116,7 +116,7 @@ TEST_F(BatcherTest, OneTextWaitsForNoneOfTheManyOfAnotherRequest) {
   const auto one = add_text("short");
   EXPECT_EQ(jobs_taken(), (Jobs{many, one, many, many}));
   const auto late = add_text("short");
-  EXPECT_EQ(jobs_taken(), (Jobs{many, late, many, many})) << "and the many have their turns";
+  EXPECT_EQ(jobs_taken(), (Jobs{many, late, many, many})) << "and the many get their turns";
 }
 
 TEST_F(BatcherTest, ALongTextGoesAloneAndAfterShortOnesThatComeLater) {
@@ -140,7 +140,7 @@ TEST_F(BatcherTest, ALongTextGetsItsTurnHoweverManyShortOnesCome) {
   EXPECT_LT(before, 20);
 }
 
-TEST_F(BatcherTest, AWorkerThatIsKeptForShortTextsGetsNoLongOne) {
+TEST_F(BatcherTest, AWorkerReservedForShortInputsGetsNoLongOne) {
   const auto long_one = add_text(std::string(20'000, 'x'));
   EXPECT_EQ(jobs_taken(Batcher::Take::short_texts), Jobs{});
   EXPECT_FALSE(batcher_.due(Batcher::Take::short_texts).has_value());
@@ -156,7 +156,7 @@ TEST_F(BatcherTest, LongInputsRestWhileShortOnesCome) {
   EXPECT_EQ(taken(0, 0), 1U);
   add(1, 3);
   batcher_.long_text_ended(time(0), time(7));
-  EXPECT_EQ(taken(0, 8), 1U) << "the short text, whose turn is later";
+  EXPECT_EQ(taken(0, 8), 1U) << "the short input, whose turn is later";
   EXPECT_EQ(batcher_.due(), time(28)) << "three times the 7 ms of the first";
   EXPECT_EQ(taken(0, 27), 0U);
   EXPECT_EQ(jobs_taken(), Jobs{second});

@@ -1,4 +1,4 @@
-// HttpServer alone, with raw bytes: what is judged by the head, and what a body takes of the room for all.
+// HttpServer alone, with raw bytes: decisions by the head, and the share of a body in the memory for all.
 #include "serve/http_server.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ using system_test::HttpResponse;
 
 class HttpServerTest : public ::testing::Test {
  protected:
-  /// Answers each request with its body, and refuses those to /closed by their head.
+  /// Answers each request with its body, and rejects those to /closed by their head.
   void serve(const HttpLimits& limits) {
     server_ = std::make_unique<HttpServer>(
         loop_, "127.0.0.1", 0, limits,
@@ -102,12 +102,12 @@ TEST_F(HttpServerTest, CountsTheBytesOfBodiesThatHaveCome) {
   for (int i = 0; i < 50; ++i) {
     waiting.push_back(std::make_unique<HttpConnection>(server_->port()));
     waiting.back()->send(head);
-    EXPECT_EQ(waiting.back()->receive().status, 100) << "what a head promises takes no room";
+    EXPECT_EQ(waiting.back()->receive().status, 100) << "the length in a head takes no memory";
   }
   EXPECT_EQ(ask(http_post("/", std::string(900, 'x'))).status, 200);
   waiting.front()->send(std::string(999, 'x'));
   EXPECT_EQ(ask(http_post("/", std::string(400, 'x'))).status, 200) << "and 999 bytes leave room for 400";
-  int status = 200;  // for 900 there is none, as soon as the server has read the 999
+  int status = 200;  // 900 bytes have no room, as soon as the server has read the 999
   for (int i = 0; i < 10'000 && status == 200; ++i)
     status = ask(http_post("/", std::string(900, 'x'))).status;
   EXPECT_EQ(status, 503);
@@ -129,12 +129,12 @@ TEST_F(HttpServerTest, WhoLetsItWaitGivesWayToOthers) {
   EXPECT_EQ(kept.receive().status, 200);
   EXPECT_EQ(ask(http_post("/", "here")).status, 200);
   kept.send(http_post("/", "two"));
-  EXPECT_EQ(kept.receive().body, "two|localhost") << "whoever waits for a shorter time stays";
+  EXPECT_EQ(kept.receive().body, "two|localhost") << "a client that has waited for a shorter time stays";
   stop();
   EXPECT_EQ(server_->refused(), 0U);
 }
 
-/// A head that was let in is not closed at once for heads that come after it.
+/// A connection with an accepted head is not closed at once for later heads.
 TEST_F(HttpServerTest, AClientThatWasLetInGivesWayAfterThoseThatWereNot) {
   serve({.connections = 3, .idle = std::chrono::minutes(10), .receiving = std::chrono::minutes(10)});
   const std::string whole = http_post("/", "whole", "Expect: 100-continue\r\n");

@@ -1,5 +1,5 @@
-// The page at `/`: it is whole, loads and runs nothing but what its policy names, and makes no HTML of what a
-// server says.
+// The page at `/`: it is complete, loads and runs only what its policy names, and makes no HTML of a server's
+// answer.
 #include "serve/page.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 namespace encore {
 namespace {
 
-/// What the first group of the pattern finds, in order.
+/// Returns what the first group of the pattern finds, in order.
 std::vector<std::string> found_in(const std::string& text, const std::string& pattern) {
   const std::regex expression(pattern);
   std::vector<std::string> words;
@@ -26,7 +26,7 @@ std::vector<std::string> found_in(const std::string& text, const std::string& pa
   return words;
 }
 
-/// What stands between <name> and </name>; each stands there once.
+/// Returns the text between <name> and </name>; each tag occurs once.
 std::string between_tags(const std::string& html, const std::string& name) {
   const std::string open = "<" + name + ">", close = "</" + name + ">";
   const std::size_t begin = html.find(open) + open.size(), end = html.find(close);
@@ -41,7 +41,7 @@ const std::string& html() {
 std::string script() {
   return between_tags(html(), "script");
 }
-/// The page without style and script.
+/// Returns the page without style and script.
 std::string frame() {
   std::string text = html();
   for (const char* name : {"style", "script"}) {
@@ -84,7 +84,7 @@ TEST(ServePage, MakesNoHtmlOfText) {
 
 TEST(ServePage, HasEveryIdThatIsReferredToOnce) {
   const std::vector<std::string> ids = found_in(frame(), "\\sid=\"([^\"]*)\"");
-  EXPECT_EQ(std::set<std::string>(ids.begin(), ids.end()).size(), ids.size()) << "an id stands there twice";
+  EXPECT_EQ(std::set<std::string>(ids.begin(), ids.end()).size(), ids.size()) << "a duplicate id";
   EXPECT_GT(ids.size(), 10U);
   std::vector<std::string> used = found_in(script(), R"re(\$\("([\w-]+)"\))re");
   EXPECT_GT(used.size(), 20U);

@@ -1,5 +1,5 @@
-// docs/reference/serving_api.md and the OpenAPI document say what the table of routes says.
-// ENCORE_WRITE_DOCUMENTS=1 writes the page again.
+// docs/reference/serving_api.md and the OpenAPI document equal the table of routes. ENCORE_WRITE_DOCUMENTS=1
+// writes the page again.
 #include "serve/routes.hpp"
 
 #include <gtest/gtest.h>

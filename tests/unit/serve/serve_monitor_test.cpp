@@ -1,4 +1,4 @@
-// ServeMonitor: what is kept where a worker answers something that cannot be kept.
+// ServeMonitor: its records when the answer of a worker cannot be recorded.
 #include "serve/serve_monitor.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ Job answered(const std::string& answer) {
   return job;
 }
 
-/// All spools of a kind, as they lie in the folder.
+/// Returns all spools of a kind in the folder.
 std::string spools_of(const std::filesystem::path& folder, const std::string& kind) {
   std::string bytes;
   for (const auto& entry : std::filesystem::directory_iterator(folder / served_folder))
@@ -23,7 +23,7 @@ std::string spools_of(const std::filesystem::path& folder, const std::string& ki
   return bytes;
 }
 
-TEST(ServeMonitor, AnAnswerThatIsNoJsonIsLostAndNothingElse) {
+TEST(ServeMonitor, OnlyAnInvalidAnswerIsLost) {
   const testing::TemporaryFolder folder;
   {
     ServeMonitor monitor(folder / "", "0123456789", "session", {.share = 1.0, .text_days = 1.0});

@@ -1,4 +1,4 @@
-// Attempts: one holder at a time; a status that is true; what the dead leave is kept.
+// Attempts: one holder at a time, a true status, and records of dead attempts that are kept.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -96,7 +96,8 @@ TEST_F(StoreTest, AKilledHolderIsLostAndCanBeSucceeded) {
   ASSERT_TRUE(lease);
   EXPECT_EQ(lease->ordinal, 2);
   EXPECT_EQ(store().read_attempts(run).at(0).state, RunState::lost);
-  EXPECT_EQ(store().read_curve(run, "train/loss").size(), 1u) << "what the dead attempt left was merged";
+  EXPECT_EQ(store().read_curve(run, "train/loss").size(), 1u)
+      << "the records of the dead attempt were merged";
 }
 
 TEST_F(StoreTest, AReusedProcessIdAndAnotherBootAreNoticed) {
@@ -111,13 +112,13 @@ TEST_F(StoreTest, AReusedProcessIdAndAnotherBootAreNoticed) {
   other_host.host += "-not";
   other_host.boot_id = "of another machine";
   ASSERT_TRUE(store().begin_attempt(elsewhere, other_host));
-  EXPECT_EQ(store().read_run(elsewhere).state, RunState::running) << "only its heartbeat can tell";
+  EXPECT_EQ(store().read_run(elsewhere).state, RunState::running) << "only its heartbeat decides";
   store().database().execute("UPDATE attempt SET expires = unixepoch() - 1");
   EXPECT_EQ(store().read_run(elsewhere).state, RunState::lost);
   EXPECT_EQ(store().database().integer("SELECT count(*) FROM run_status WHERE status = 'lost'"), 3);
 }
 
-/// A store whose clocks go as the test wants.
+/// A store whose clocks the test controls.
 class ClockTest : public StoreTest {
  protected:
   ClockTest() {
@@ -146,20 +147,21 @@ TEST_F(ClockTest, AClockThatIsSetNeitherEndsALiveRunNorKeepsADeadOne) {
   EXPECT_EQ(store().read_run(run).state, RunState::running);
   pass(2);
   day_ -= 3600;
-  EXPECT_EQ(store().read_run(run).state, RunState::lost) << "it was silent for 61 s, whatever the clock says";
+  EXPECT_EQ(store().read_run(run).state, RunState::lost)
+      << "it was silent for 61 s, whatever the clock shows";
   EXPECT_EQ(store().read_run(run).reason, "no sign of life from " + this_process().host + " for too long");
   EXPECT_TRUE(store().begin_attempt(run));
   EXPECT_THROW(store().merge(lease), LeaseLost);
 }
 
-TEST_F(ClockTest, FromAnotherBootOnlyTheTimeOfDayTells) {
+TEST_F(ClockTest, AfterAnotherBootOnlyTheTimeOfDayCounts) {
   const std::int64_t run = add();
   ProcessIdentity elsewhere = dead_process();
   elsewhere.host += "-not";
   elsewhere.boot_id = "of another machine";
   store().begin_attempt(run, elsewhere);
   uptime_ += 1e6;
-  EXPECT_EQ(store().read_run(run).state, RunState::running) << "our boot says nothing of theirs";
+  EXPECT_EQ(store().read_run(run).state, RunState::running) << "our boot id does not apply to them";
   day_ += 59;
   EXPECT_EQ(store().read_run(run).state, RunState::running);
   day_ += 2;
@@ -186,7 +188,8 @@ TEST_F(ClockTest, AnExpiredLeaseIsLostAndItsHolderFindsOut) {
   pass(61);
   EXPECT_EQ(store().read_run(run).state, RunState::lost);
   store().merge(old);
-  EXPECT_EQ(store().read_run(run).state, RunState::running) << "a heartbeat before anybody took it over";
+  EXPECT_EQ(store().read_run(run).state, RunState::running)
+      << "a heartbeat before another process took it over";
   pass(61);
   const Lease now = store().begin_attempt(run).value();
   EXPECT_NE(now.token, old.token);
@@ -244,7 +247,7 @@ TEST_F(StoreTest, SettlingWritesWhatTheSpoolOfTheDeadSays) {
   EXPECT_TRUE(store().begin_attempt(silent));
 }
 
-TEST_F(StoreTest, TheLastWordOfAnOldAttemptIsNotLost) {
+TEST_F(StoreTest, TheLastRecordOfAnOldAttemptIsNotLost) {
   const std::int64_t run = add();
   const Lease old = store().begin_attempt(run, dead_process()).value();
   SpoolWriter spool(spool_of(old), 1);

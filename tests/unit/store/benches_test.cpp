@@ -1,5 +1,4 @@
-// Tests measurements in the database: stored, listed, read again; a wrong name is reported with the right
-// one.
+// Measurements in the database: stored, listed, read again; a wrong name is reported with the nearest one.
 #include "store/benches.hpp"
 
 #include <functional>
@@ -57,7 +56,7 @@ TEST_F(StoreTest, ANameThatIsTakenGetsANumber) {
   EXPECT_EQ(rows[0].rounds, 2);
 }
 
-TEST_F(StoreTest, AMeasurementThatIsNotThereIsToldWithTheNearest) {
+TEST_F(StoreTest, AMissingMeasurementIsReportedWithTheNearest) {
   EXPECT_EQ(message_of<Error>([&] { read_bench(store(), "quick"); }),
             "there is no measurement \"quick\"; exp bench makes the first");
   add_bench(store(), sample());

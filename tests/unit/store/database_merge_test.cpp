@@ -1,5 +1,5 @@
-// Merging of databases: the same content in any order and any number of times, nothing doubled, nothing
-// lost; what excludes each other is named, and what cannot be taken over is left out with the reason.
+// Merging of databases: the same content in any order and any number of times, nothing doubled, nothing lost;
+// contradictions are named, and rows that cannot be merged are left out with the reason.
 #include "store/database_merge.hpp"
 
 #include <algorithm>
@@ -23,14 +23,14 @@ using testing::specification_of;
 using testing::StoreTest;
 using testing::write_bytes;
 
-/// A database of its own, and what happens in it.
+/// A database of its own, and the events in it.
 class Site {
  public:
   explicit Site(fs::path path) : path_(std::move(path)) {
     store_ = std::make_unique<Store>(path_, OpenMode::create);
     store_->database().execute("PRAGMA synchronous = OFF");
   }
-  /// The state of another one, with its folders, as somebody copies it.
+  /// Copies the state of another site with its folders, as a user does.
   Site(fs::path path, Site& of) : path_(std::move(path)) {
     backup_database(of.store().database(), path_);
     if (fs::exists(of.store().runs_folder()))
@@ -85,7 +85,7 @@ class Site {
     store().add_verification(number(id), {.time = time, .outcome = "equal", .first_step = {}, .scope = ""});
   }
 
-  /// A search with one more decision: to propose a trial, which has the run.
+  /// Adds one more decision to a search: a proposed trial, which has the run.
   void search(const std::string& id, int decisions, int trial) {
     Database& database = store().database();
     database.execute(
@@ -108,7 +108,7 @@ class Site {
         .run(decisions, trial, 10.0 * decisions + trial);
   }
 
-  /// The trial of the search is confirmed: one more run of it, the decision to train that, and what it gave.
+  /// Confirms the trial of the search: one more run of it, the decision to train that run, and its result.
   void confirm(const std::string& id, int decision, int trial, double score) {
     Database& database = store().database();
     Statement(database,
@@ -135,14 +135,14 @@ class Site {
   std::unique_ptr<Store> store_;
 };
 
-/// Where a row comes from, as text: "merge b.db".
+/// Returns the origin of a row as text: "merge b.db".
 std::string origin_text(const std::optional<OriginRow>& origin) {
   return origin ? origin->kind + " " + origin->name + (origin->sha256.empty() ? "" : " " + origin->sha256)
                 : "here";
 }
 
-/// All that a database says, run by run, without the numbers of rows and the labels that depend on what was
-/// there before (a name with -2, a repeat).
+/// Returns the content of a database, run by run, without the numbers of rows and the labels that depend on
+/// earlier content (a name with -2, a repeat).
 std::string content_of(Store& store) {
   constexpr const char* rows[] = {
       "SELECT '', id, question, backend, seed, state, reason, result, note, removed, created, finished FROM "
@@ -215,7 +215,7 @@ std::string content_of(Store& store) {
   return text;
 }
 
-/// The files of all runs, with their content.
+/// Returns the files of all runs, with their content.
 std::string files_of(Store& store) {
   std::set<std::string> lines;
   for (const auto& entry : fs::recursive_directory_iterator(store.runs_folder()))
@@ -253,7 +253,7 @@ TEST_F(DatabaseMergeTest, BringsARunWithAllThatIsKnownOfIt) {
   EXPECT_EQ(content_of(laptop.store()), before);
 }
 
-TEST_F(DatabaseMergeTest, GoesOnWhereOneSideKnowsMore) {
+TEST_F(DatabaseMergeTest, ContinuesWhereOneSideKnowsMore) {
   Site cluster(file("cluster"));
   const std::string id = cluster.add('a', "wnut17");
   cluster.train(id, RunState::interrupted, 3);
@@ -338,7 +338,7 @@ TEST_F(DatabaseMergeTest, TakesTheSearchThatHasDecidedMore) {
   EXPECT_TRUE(one.searches.at(0).conflict);
   EXPECT_EQ(one.conflicts(), 1u);
   cluster.take(laptop);
-  EXPECT_EQ(content_of(laptop.store()), content_of(cluster.store())) << "whoever was merged into the other";
+  EXPECT_EQ(content_of(laptop.store()), content_of(cluster.store())) << "in either direction";
 }
 
 TEST_F(DatabaseMergeTest, KeepsConfirmationsOfSearchesWithTheirRunsAndValues) {
@@ -395,7 +395,7 @@ TEST_F(DatabaseMergeTest, RunsKeepEverySweepThatTheyBelongToAndAPartBringsNoFore
   EXPECT_EQ(content_of(two.store()), content_of(one.store()));
   const DatabaseChoice choice{.runs = {shared}, .searches = {}};
   merge_database(part.store(), one.path(), {.only = choice});
-  EXPECT_TRUE(part.store().find_sweeps("wide").empty()) << "the file of runs that are not there";
+  EXPECT_TRUE(part.store().find_sweeps("wide").empty()) << "a sweep of runs that do not exist here";
   const DatabaseChoice whole{.runs = {shared, own.run}, .searches = {}};
   merge_database(part.store(), one.path(), {.only = whole});
   EXPECT_EQ(select_runs(part.store(), {.words = {"wide"}}).runs.size(), 2u);
@@ -420,7 +420,7 @@ TEST_F(DatabaseMergeTest, LeavesOutWhatIsBeingTrainedAndWhatHasNoFolder) {
   EXPECT_EQ(laptop.take(cluster).runs[0].remark, "it is being trained here; merge again later");
 }
 
-TEST_F(DatabaseMergeTest, RefusesItselfAnotherProgramAndAnIdThatIsNone) {
+TEST_F(DatabaseMergeTest, RejectsItselfAnotherProgramAndAnInvalidId) {
   Site laptop(file("laptop"));
   EXPECT_NE(message_of<Error>([&] { laptop.take(laptop); }).find("is the database itself"),
             std::string::npos);
@@ -496,8 +496,8 @@ TEST_F(DatabaseMergeTest, NamesOfColumnsOfSomebodyElseAreNeverSql) {
   EXPECT_FALSE(fs::exists(stolen));
 }
 
-/// Every table is either copied or filled by what is copied, but those of what servers keep, which stay where
-/// it was kept; who adds one decides here.
+/// Every table is either copied or filled from copied data, except those of servers, which stay where they
+/// were recorded. A new table must be added here.
 TEST_F(DatabaseMergeTest, ForgetsNoTable) {
   std::set<std::string> tables;
   Statement names(store().database(), "SELECT name FROM sqlite_schema WHERE type = 'table'");
@@ -625,7 +625,7 @@ TEST_F(DatabaseMergeTest, SaysWhereRowsComeFrom) {
   merge_database(a.store(), b.path(),
                  {.origin = OriginRow{.kind = "merge", .name = "b.db", .sha256 = "", .time = 8.0}});
   EXPECT_EQ(origins(a.store()), 1);
-  // What is done here is ours; what they did since is theirs.
+  // Changes made here are ours; later changes of the other side are theirs.
   a.verify(theirs, 6.0);
   b.train(theirs, RunState::completed, 4);
   merge_database(a.store(), b.path(),

@@ -1,4 +1,4 @@
-// Opening: what is made, what is refused and in which words; transactions and locks.
+// Opening a database: what is made, and what is rejected with which message; transactions and locks.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -53,7 +53,7 @@ TEST(Database, RefusesWhatIsNotThere) {
   expect_contains(refusal(folder.path(), OpenMode::create), "is a folder");
 }
 
-TEST(Database, RefusesWhatIsNoDatabase) {
+TEST(Database, RejectsAFileThatIsNotADatabase) {
   TemporaryFolder folder;
   const std::string text =
       "This is a letter to somebody, not a database, and it is longer than a head of one hundred bytes.";
@@ -76,7 +76,7 @@ TEST(Database, RefusesTheDatabaseOfAnotherProgram) {
   }
 }
 
-TEST(Database, AnEmptyFileIsNobodys) {
+TEST(Database, AnEmptyFileIsOnlyOpenedToCreate) {
   TemporaryFolder folder;
   write_bytes(folder / "e.db", "");
   for (OpenMode mode : {OpenMode::read, OpenMode::write})
@@ -224,7 +224,7 @@ TEST(Database, ATextThatIsNotUtf8IsReadAsUtf8) {
   EXPECT_EQ(database->text("SELECT x'ff'"), "\uFFFD");
 }
 
-/// Everybody may write everywhere for root, so such a test runs as somebody else.
+/// Root may write everywhere, so such a test runs as another user.
 class WithoutPrivileges {
  public:
   WithoutPrivileges() : done_(::geteuid() != 0 || ::seteuid(65534) == 0), was_root_(::getuid() == 0) {}
@@ -306,7 +306,7 @@ TEST_F(StoreTest, ALockedDatabaseNamesWhoHoldsIt) {
   // Not every kernel shows the locks of other processes.
   if (message.find(" by ") != std::string::npos)
     expect_contains(message, "(process " + std::to_string(child) + ")");
-  EXPECT_GT(impatient.add_sweep("n", "f", "c"), 0) << "the lock of a killed process is gone with it";
+  EXPECT_GT(impatient.add_sweep("n", "f", "c"), 0) << "a killed process holds no lock";
 }
 
 TEST_F(StoreTest, AFullDatabaseSaysSoAndLosesNothing) {

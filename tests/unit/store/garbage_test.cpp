@@ -1,4 +1,4 @@
-// What gc takes and what it must leave; runs out of sight, back, and gone for good.
+// The files that gc removes and those that it must leave; runs that are hidden, restored and deleted.
 #include "store/garbage.hpp"
 
 #include "record/checkpoint.hpp"
@@ -88,7 +88,7 @@ TEST_F(GarbageTest, NeverTouchesWhatARunningAttemptNeeds) {
   EXPECT_TRUE(std::filesystem::exists(file(lease, 6).string() + ".part"));
 }
 
-TEST_F(GarbageTest, RemovesFoldersOfUnknownRunsOnlyWhenToldAndWhenTheyAreQuiet) {
+TEST_F(GarbageTest, RemovesFoldersOfUnknownRunsOnlyOnRequestAndWhenUnused) {
   store();
   const std::filesystem::path folder = store().run_folder("00000000aa");
   std::filesystem::create_directories(folder / "checkpoints");
@@ -166,7 +166,7 @@ std::size_t files_in(const std::filesystem::path& folder) {
   return count;
 }
 
-TEST_F(GarbageTest, WhatSymbolicLinksLeadToIsNoGarbage) {
+TEST_F(GarbageTest, TargetsOfSymbolicLinksStay) {
   const std::filesystem::path victim = make_victim(folder_ / "victim");
   const Lease whole = trained('a', "a link"), inner = trained('b', "links within"),
               folder = trained('c', "checkpoints elsewhere");
@@ -204,7 +204,7 @@ TEST_F(GarbageTest, PurgingFollowsNoSymbolicLink) {
   EXPECT_FALSE(std::filesystem::exists(store().run_folder(inner.run_id)));
 }
 
-TEST_F(GarbageTest, AnIdThatIsNoneStopsItBeforeAnythingIsRemoved) {
+TEST_F(GarbageTest, AnInvalidIdStopsItBeforeAnythingIsRemoved) {
   const Lease lease = trained('a', "test");
   store().finish_attempt(lease, RunState::interrupted);
   const std::int64_t changed = add('b', "changed");
@@ -226,7 +226,7 @@ TEST_F(StoreTest, ARemovedRunIsNotThereUntilItIsBroughtBack) {
   EXPECT_EQ(message_of<UnknownRun>([&] { store().find_run("test"); }),
             "run test was removed; exp undelete test brings it back");
   EXPECT_FALSE(store().find_question(testing::question('a'), "openmp"));
-  EXPECT_FALSE(store().begin_attempt(run)) << "who planned it before it was removed does not get it";
+  EXPECT_FALSE(store().begin_attempt(run)) << "a process that planned it earlier does not get it";
   Specification again = testing::specification_of();
   const AddedRun added = store().add_run(again);
   EXPECT_TRUE(added.created);

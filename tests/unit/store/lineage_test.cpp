@@ -1,4 +1,4 @@
-// Which run stands for a lineage: promoted, moved, given back, and out of sight.
+// The run that represents a lineage: promoted, moved, given back, and hidden.
 #include "store/lineage.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace {
 
 class LineageTest : public StoreTest {
  protected:
-  /// A complete run that is to replace another one; 0: none.
+  /// Adds a complete run that is to replace another one; 0: none.
   std::int64_t run(char letter, const std::string& name, std::int64_t before = 0) {
     Specification specification = specification_of(letter, name);
     if (before != 0) specification.config["train"]["retrains"] = store().read_run(before).id;
@@ -37,7 +37,7 @@ class LineageTest : public StoreTest {
   }
 };
 
-TEST_F(LineageTest, ARunThatNobodyRetrainedStandsForItself) {
+TEST_F(LineageTest, ARunWithoutRetrainingRepresentsItself) {
   const std::int64_t one = run('a', "one"), other = run('b', "other");
   EXPECT_EQ(promoted(one), "one");
   EXPECT_EQ(lineage_of(store(), store().read_run(other)).size(), 1u);
@@ -53,7 +53,7 @@ TEST_F(LineageTest, TheTagMovesWithinALineageAndLeavesOthersAlone) {
   judge(second, true);
   for (const std::int64_t number : {first, second, branch, third}) EXPECT_EQ(promoted(number), "second");
   judge(third, false);
-  EXPECT_EQ(promoted(first), "second") << "what is not promoted changes nothing";
+  EXPECT_EQ(promoted(first), "second") << "a run that is not promoted changes nothing";
   judge(third, true);
   judge(branch, false);
   EXPECT_EQ(promoted(branch), "third");
@@ -70,7 +70,7 @@ TEST_F(LineageTest, AVerdictThatIsTakenBackGivesThePlaceBack) {
   judge(second, false);
   EXPECT_EQ(promoted(second), "first");
   EXPECT_EQ(read_retraining(store(), store().read_run(second)).at("promoted"), false);
-  EXPECT_EQ(store().read_events(second, "retraining").size(), 1u) << "the newest in place of those before";
+  EXPECT_EQ(store().read_events(second, "retraining").size(), 1u) << "the newest replaces the earlier ones";
 }
 
 TEST_F(LineageTest, WhatIsRemovedStandsForNothing) {
@@ -82,7 +82,7 @@ TEST_F(LineageTest, WhatIsRemovedStandsForNothing) {
   store().set_removed({third}, false);
   EXPECT_EQ(promoted(first), "third");
   store().set_removed({second}, true);
-  EXPECT_EQ(promoted(first), "third") << "the line goes on through it";
+  EXPECT_EQ(promoted(first), "third") << "the lineage continues through it";
 }
 
 TEST_F(LineageTest, SelectionsPutItInPlaceOfWhatIsNamed) {

@@ -1,5 +1,5 @@
-// What metrics mean belongs to the run that measured them, whatever other runs of the database mean by the
-// same name; it survives merging and the upgrade of older databases.
+// The meaning of metrics belongs to the run that measured them, even if other runs of the database use the
+// same name for something else; it survives merging and the upgrade of older databases.
 #include "store/database_merge.hpp"
 #include "store/metrics.hpp"
 #include "store/run_batch.hpp"
@@ -24,7 +24,7 @@ const Measure table_of_mistakes = {
 
 class MeaningsTest : public StoreTest {
  protected:
-  /// One more attempt of the run, which means this by test/accuracy.
+  /// Adds one more attempt of the run, with this meaning of test/accuracy.
   void train(std::int64_t run, const Measure& measure, const std::vector<std::string>& others = {}) {
     const auto lease = store().begin_attempt(run);
     {
@@ -124,7 +124,7 @@ TEST_F(MeaningsTest, MergingBringsTheMeaningOfEachRun) {
   EXPECT_EQ(meaning(store(), {store().find_run("pieces")}), share_of_tokens);
 }
 
-/// As version 8 had it: runs of two tasks, and the meaning of the newer one for both names.
+/// A database of version 8: runs of two tasks, and the meaning of the newer one for both names.
 class UpgradeFrom8 : public StoreTest {
  protected:
   void SetUp() override {

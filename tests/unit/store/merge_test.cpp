@@ -1,4 +1,4 @@
-// Merging: the same database whatever was cut, repeated or merged in another order.
+// Merging of spools: the same database whatever was cut, repeated or merged in another order.
 #include "store/merge.hpp"
 
 #include <cmath>
@@ -21,7 +21,7 @@ using testing::write_event;
 
 const std::string parameters = "parameters";
 
-/// An attempt as a worker writes it: steps `from` to `to`, a checkpoint at the end.
+/// Writes an attempt as a worker does: steps `from` to `to`, a checkpoint at the end.
 void write_attempt(const std::filesystem::path& path, int ordinal, int from, int to, bool finish) {
   SpoolWriter spool(path, ordinal);
   spool.event(
@@ -54,7 +54,7 @@ class MergeTest : public StoreTest {
     write_attempt(folder_ / "one", 1, 1, 6, false);
     write_attempt(folder_ / "two", 2, 4, 8, true);
   }
-  /// A run with two attempts, the first one over.
+  /// A run with two attempts, the first of which has ended.
   void add_attempts() {
     run_ = add();
     first_ = store().begin_attempt(run_).value();
@@ -216,7 +216,7 @@ TEST_F(MergeTest, LongDamageIsSearchedWhileNoTransactionIsOpen) {
     EXPECT_NE(report.problem.find("record 15 is lost"), std::string::npos) << report.problem;
     EXPECT_EQ(store().read_curve(run_, "train/loss").size(), 6u);
     store().database().execute(
-        "UPDATE attempt SET spool_bytes = 0, spool_records = 0");  // as if nothing was read
+        "UPDATE attempt SET spool_bytes = 0, spool_records = 0");  // as if nothing had been read
     store().database().execute("DELETE FROM event");
   }
 }
@@ -260,7 +260,7 @@ TEST_F(MergeTest, RefusesTheSpoolOfAnotherAttempt) {
   EXPECT_EQ(store().database().integer("SELECT count(*) FROM point"), 0);
   const MergeReport nothing = merge("none", first_);
   EXPECT_FALSE(nothing.complete);
-  EXPECT_EQ(nothing.problem, "") << "a worker that has not begun yet is no problem";
+  EXPECT_EQ(nothing.problem, "") << "a worker that has not begun yet is not a problem";
 }
 
 TEST_F(MergeTest, KeepsNanAndInfinities) {
@@ -299,7 +299,7 @@ TEST_F(MergeTest, AnEventItDoesNotKnowIsKeptAndAStrangeOneIsHarmless) {
   EXPECT_EQ(report.records, 7u);
   EXPECT_EQ(report.problem, "");
   EXPECT_EQ(store().read_events(run_, "tomorrow").at(0).body["what"], 1);
-  // What could not be read is there as it was written, and nothing was made of it.
+  // The unreadable record is kept as it was written, and nothing is derived from it.
   EXPECT_EQ(store().read_events(run_).size(), 7u);
   EXPECT_EQ(store().read_events(run_, "digest").at(0).body["step"], "three");
   EXPECT_TRUE(store().read_digests(run_).empty());
@@ -309,7 +309,7 @@ TEST_F(MergeTest, AnEventItDoesNotKnowIsKeptAndAStrangeOneIsHarmless) {
   EXPECT_TRUE(store().read_run(run_).result.is_null());
 }
 
-/// The events of a whole attempt, letter by letter as an earlier version wrote them.
+/// The events of a whole attempt, exactly as an earlier version wrote them.
 const std::vector<std::string> old_events = {
     R"({"build":{"version":"0.1.0"},"data":{"train":{"cut_entities":2,"cut_sentences":1,"cut_words":41,"examples":10,)"
     R"("labels":{"unseen":0,"words":{"O":90}},"lengths":{"counts":[4,6],"width":1},"longest":2,"tokens":16,)"
@@ -386,7 +386,7 @@ TEST_F(StoreTest, AHostThatNestsTooDeepIsNotKnown) {
   EXPECT_TRUE(attempts.front().host.is_null());
 }
 
-TEST_F(MergeTest, GoesOnInTheMiddleWithAFreshProcess) {
+TEST_F(MergeTest, ContinuesInTheMiddleWithANewProcess) {
   const std::string wanted = expected();
   add_attempts();
   const std::string two = read_bytes(folder_ / "two");

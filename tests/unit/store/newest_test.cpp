@@ -1,5 +1,5 @@
-// The table newest against current_point: over random attempts, merged in any order, and after everything
-// else that changes points.
+// The table newest compared with current_point: over random attempts, merged in any order, and after
+// everything else that changes points.
 #include <cmath>
 #include <limits>
 #include <random>
@@ -14,7 +14,7 @@ namespace {
 
 using testing::StoreTest;
 
-/// What the table must hold, asked of the points that count in another way than the program does.
+/// Returns the expected content of the table, from another query of the points that count.
 std::string told(Database& database) {
   std::string text;
   Statement rows(
@@ -43,8 +43,8 @@ std::string kept(Database& database) {
   return text;
 }
 
-/// An attempt of a run with points at random steps: forwards as a worker writes them, sometimes again or
-/// back.
+/// An attempt of a run with points at random steps: forwards as a worker writes them, sometimes repeated or
+/// backwards.
 class RandomAttempt {
  public:
   RandomAttempt(const std::filesystem::path& folder, const std::string& run, int ordinal,
@@ -83,7 +83,7 @@ class RandomAttempt {
 
 class NewestTest : public StoreTest {
  protected:
-  /// As merging leaves it, whatever came before.
+  /// Checks the state that merging leaves.
   void expect_right(const std::string& what) {
     ASSERT_EQ(kept(store().database()), told(store().database())) << what;
     for (const RunRow& run : store().list_runs({.sight = Sight::any}))
@@ -104,7 +104,7 @@ TEST_F(NewestTest, AgreesWithThePointsThatCountAfterEveryMerge) {
       attempts.push_back(
           std::make_unique<RandomAttempt>(store().run_folder(id), id, leases.back().ordinal, random));
       for (int merge = 0; merge < 3; ++merge) {
-        // Earlier attempts are merged late, too.
+        // Earlier attempts are also merged late.
         const std::size_t which = merge == 2 ? random() % attempts.size() : attempts.size() - 1;
         attempts[which]->write(1 + static_cast<int>(random() % 25));
         const Lease& lease = leases[which];

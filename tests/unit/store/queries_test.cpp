@@ -1,5 +1,5 @@
 // The examples of docs/reference/store.md and store/schema.sql run and give rows; large databases answer
-// quickly enough to be tested here.
+// quickly enough for this test.
 #include <fstream>
 #include <regex>
 #include <sstream>
@@ -12,7 +12,7 @@ namespace {
 
 using testing::StoreTest;
 
-/// A small but full history: two replicates, one of them with a checkpoint, digests and a result.
+/// Makes a small but complete history: two replicates, one of them with a checkpoint, digests and a result.
 void fill(Store& store) {
   for (std::uint64_t seed : {1, 2}) {
     Specification specification = testing::specification_of(static_cast<char>('a' + seed), "quickstart");

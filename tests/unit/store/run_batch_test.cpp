@@ -1,4 +1,4 @@
-// What is asked of many runs at once is what is asked of each alone.
+// Queries over many runs at once give the answers for each run alone.
 #include "store/run_batch.hpp"
 
 #include <cmath>

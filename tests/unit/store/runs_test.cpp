@@ -1,4 +1,4 @@
-// Runs: names, ids, questions asked once.
+// Runs: names, ids, and questions that are stored once.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -69,7 +69,7 @@ TEST_F(StoreTest, WhatOnlyDescribesARunCanBeRecordedLater) {
   EXPECT_EQ(told(), "false file test.toml:3:1");
   for (const ParamRow& row : store().read_params(run)) {
     if (row.key != "model.width") continue;
-    EXPECT_EQ(row.value, 384) << "a setting that counts stays what it was";
+    EXPECT_EQ(row.value, 384) << "a setting that counts keeps its value";
   }
 }
 
@@ -90,7 +90,7 @@ TEST_F(StoreTest, AQuestionIsAskedOncePerBackend) {
   EXPECT_TRUE(repeat.created);
   EXPECT_EQ(repeat.run.repeat, 2);
   EXPECT_EQ(fresh.name, "test-3");
-  EXPECT_EQ(store().find_question(question('a'), "openmp")->id, fresh.run) << "the newest repeat";
+  EXPECT_EQ(store().find_question(question('a'), "openmp")->id, fresh.run) << "the newest repeat counts";
   EXPECT_FALSE(store().find_question(question('b'), "openmp"));
 }
 
@@ -118,7 +118,7 @@ TEST_F(StoreTest, RunsAreFoundByNameIdAndUniqueBeginning) {
             std::string::npos);
   EXPECT_THROW(store().find_run(""), UnknownRun);
   EXPECT_THROW(store().find_run("%"), UnknownRun);
-  // A name that looks like the beginning of an id is a name first.
+  // A name that looks like the beginning of an id is first read as a name.
   add('c', "01");
   EXPECT_EQ(store().find_run("01").name, "01");
 }
@@ -143,8 +143,8 @@ TEST_F(StoreTest, ListsAreFiltered) {
   EXPECT_EQ(names({.states = {RunState::pending}, .limit = 1}), "alphabet ");
 }
 
-/// Starts `processes` processes that all do `race` at once; returns how many of them won. All live until the
-/// last one has tried.
+/// Starts `processes` processes that all do `race` at once; returns how many of them succeeded. All live
+/// until the last one has tried.
 int winners(int processes, const std::function<bool()>& race) {
   int gate[2], tried[2];
   if (::pipe(gate) != 0 || ::pipe(tried) != 0) return -1;
@@ -223,7 +223,7 @@ TEST_F(StoreTest, ManyRunsAreDescribedInFewTransactions) {
                 "SELECT count(*) FROM param WHERE key IN ('data.private', 'train.recompute')"),
             2 * count);
   store().describe(described);
-  EXPECT_EQ(commits, 3) << "what is recorded needs none";
+  EXPECT_EQ(commits, 3) << "recorded settings need no commit";
   sqlite3_commit_hook(store().database().handle(), nullptr, nullptr);
 }
 

@@ -1,4 +1,4 @@
-// Which runs words, options and conditions mean, and what is said where they mean none.
+// The runs that words, options and conditions select, and the messages if they select none.
 #include "store/selection.hpp"
 
 #include "store/run_columns.hpp"
@@ -17,7 +17,7 @@ bool contains(const std::string& text, const std::string& part) {
 
 class SelectionTest : public StoreTest {
  protected:
-  /// A run of a sweep, with a dropout of its own; `letter` is its question and its group.
+  /// Adds a run of a sweep, with a dropout of its own; `letter` determines its question and its group.
   std::int64_t add_run(char letter, const std::string& name, const std::string& sweep, double dropout = 0.1) {
     Specification specification = specification_of(letter, name);
     specification.group = std::string(64, letter);
@@ -27,14 +27,14 @@ class SelectionTest : public StoreTest {
     extras.sweep = store().add_sweep(sweep, sweep + ".toml", "");
     return store().add_run(specification, extras).run.number;
   }
-  /// Four runs of two sweeps.
+  /// Adds four runs of two sweeps.
   void add_four() {
     add_run('a', "net-x-seed=1", "net", 0.1);
     add_run('b', "net-x-seed=2", "net", 0.2);
     add_run('c', "net-y-seed=1", "net", 0.3);
     add_run('d', "other", "other", 0.4);
   }
-  /// Points of an attempt that still runs, or of one that ends with a result.
+  /// Adds points of an attempt that still runs, or of one that ends with a result.
   void train(const std::string& name, const std::vector<double>& f1, bool completed) {
     const auto lease = store().begin_attempt(store().find_run(name).number);
     ASSERT_TRUE(lease);
@@ -98,10 +98,10 @@ TEST_F(SelectionTest, ARunThatWasThereBelongsToEverySweepThatAsksForIt) {
   EXPECT_EQ(select_runs(store(), {.words = {"wide-2"}}).sweep, "") << "a run by its own name";
   add_run('a', "again", "again");
   EXPECT_EQ(names({.words = {"again"}}), Names({"net-x-seed=1"})) << "also where it has no run of its own";
-  EXPECT_EQ(names({.words = {"other"}}), Names({"other"})) << "nobody else's";
+  EXPECT_EQ(names({.words = {"other"}}), Names({"other"})) << "of no other run";
   store().add_to_sweep(store().find_sweeps("net").front(), {store().find_run("net-x-seed=1").number});
   EXPECT_EQ(store().database().integer("SELECT count(*) FROM sweep_run"), 2)
-      << "its own sweep is not noted twice";
+      << "its own sweep is not recorded twice";
 }
 
 TEST_F(SelectionTest, ARunComesBeforeTheSweepOfItsName) {
@@ -111,7 +111,7 @@ TEST_F(SelectionTest, ARunComesBeforeTheSweepOfItsName) {
   EXPECT_EQ(names({.sweeps = {"net"}}), Names({"net", "net-seed=2"}));
 }
 
-TEST_F(SelectionTest, WhatWasNamedRunByRunIsToldFromWhatWasFound) {
+TEST_F(SelectionTest, DistinguishesNamedRunsFromFoundRuns) {
   add_four();
   EXPECT_TRUE(select_runs(store(), {.words = {"other", "net-x-seed=1"}}).named);
   for (const char* word : {"net", "net-y", "*", "all"})
@@ -175,7 +175,7 @@ TEST_F(SelectionTest, ConditionsKnowFieldsSettingsAndMeasures) {
       4u);
   EXPECT_EQ(where("seed/attempts = 7 AND seed / 7 = 1").size(), 2u) << "a division stays one";
   EXPECT_EQ(where("name = 'a.b'').c' /* model.dropout */ OR seed = 7").size(), 4u)
-      << "texts and comments are left alone";
+      << "strings and comments stay unchanged";
   EXPECT_EQ(where("tags = 'none'"), Names());
 }
 
@@ -262,7 +262,7 @@ TEST_F(SelectionTest, TheScoreOfARunIsThatOfItsOwnMeasureSoFar) {
   EXPECT_EQ(scores[0].best, 0.8);
   EXPECT_EQ(scores[0].latest, 0.6);
   EXPECT_EQ(scores[1].best, 0.9) << "that of the result";
-  EXPECT_FALSE(scores[2].best) << "it has not begun";
+  EXPECT_FALSE(scores[2].best) << "the run has not begun";
   EXPECT_EQ(scores[3].rule.text(), "min dev/loss");
   EXPECT_NEAR(*scores[3].best, 0.2, 1e-12);
   EXPECT_NEAR(*scores[3].latest, 0.4, 1e-12);

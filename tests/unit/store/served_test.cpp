@@ -1,5 +1,5 @@
-// Tests what servers keep, from their spools to the rows: repeated and partial merges, closed spools and
-// those in use, damage, inputs that expire, and what is forgotten.
+// Records of servers, from their spools to the rows: repeated and partial merges, closed spools and those in
+// use, damage, inputs that expire, and deleted inputs.
 #include "store/served.hpp"
 
 #include <atomic>
@@ -112,7 +112,7 @@ TEST_F(ServedTest, ASpoolAtWorkIsFollowed) {
   EXPECT_EQ(merged.texts, 1);
   EXPECT_EQ(merged.open, std::vector<std::string>{"served-a-1.spool"});
   writer.event_text(texts("a-2"));
-  EXPECT_EQ(merge().texts, 1) << "what is new";
+  EXPECT_EQ(merge().texts, 1) << "the new inputs";
   EXPECT_EQ(merge().texts, 0);
   EXPECT_TRUE(fs::exists(spool("served-a-1")));
 }
@@ -137,7 +137,7 @@ TEST_F(ServedTest, WhatIsWholeOfADamagedSpoolIsTaken) {
   EXPECT_NE(merged.problems[0].find("checksum"), std::string::npos) << merged.problems[0];
 }
 
-TEST_F(ServedTest, ATornEndIsNoProblem) {
+TEST_F(ServedTest, ATornEndIsNotAProblem) {
   write("served-a-1", {texts("a-1"), texts("a-2")});
   fs::resize_file(spool("served-a-1"), fs::file_size(spool("served-a-1")) - 5);
   age("served-a-1");
@@ -146,7 +146,7 @@ TEST_F(ServedTest, ATornEndIsNoProblem) {
   EXPECT_TRUE(merged.problems.empty());
 }
 
-TEST_F(ServedTest, RecordsThatAreNoneAreNamedAndPassedOver) {
+TEST_F(ServedTest, InvalidRecordsAreReportedAndSkipped) {
   write("served-a-1",
         {"[]", R"({"texts":[{"request":"x"}]})", R"({"texts":7})",
          R"({"texts":[{"request":"x","text":0,"time":1,"seconds":1,"weights":"d","facts":{"pieces":-1}}]})",
@@ -157,7 +157,7 @@ TEST_F(ServedTest, RecordsThatAreNoneAreNamedAndPassedOver) {
   EXPECT_GE(merged.problems.size(), 6U);
 }
 
-TEST_F(ServedTest, TheSpoolOfAnotherRunAndWhatIsNoneAreNotRead) {
+TEST_F(ServedTest, TheSpoolOfAnotherRunAndInvalidFilesAreNotRead) {
   { SpoolWriter(spool("served-a-1"), 1, "9999999999").event_text(texts("a-1")); }
   age("served-a-1");
   std::ofstream(spool("served-b-1")) << "garbage that is long enough to be a head of a spool";
@@ -167,7 +167,7 @@ TEST_F(ServedTest, TheSpoolOfAnotherRunAndWhatIsNoneAreNotRead) {
   EXPECT_EQ(merged.problems.size(), 2U);
 }
 
-TEST_F(ServedTest, TextsExpireInSpoolsAndInRows) {
+TEST_F(ServedTest, InputsExpireInSpoolsAndInRows) {
   write("texts-a-1", {content("a-1", "Anna in Lund", 20.0), content("a-2", "Berg in Oslo", 5.0)});
   merge(10.0);
   EXPECT_EQ(store().database().text("SELECT content FROM served_content"), "Anna in Lund");

@@ -1,4 +1,4 @@
-// A database in a folder of its own, specifications to fill it, and the text of everything in it to compare.
+// A database in a folder of its own, specifications for its runs, and its content as text for comparisons.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -33,14 +33,14 @@ inline Specification specification_of(char letter = 'a', const std::string& name
   return specification;
 }
 
-/// A process of this host that is certainly gone.
+/// Returns a process of this host that has ended.
 inline ProcessIdentity dead_process() {
   ProcessIdentity process = this_process();
   process.start_time -= 1;
   return process;
 }
 
-/// Every row of every table but those columns that hold the time of day or random numbers.
+/// Returns every row of every table except columns with the time of day or random numbers.
 inline std::string dump(Database& database) {
   std::vector<std::string> tables;
   Statement names(database, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name");
@@ -69,7 +69,7 @@ class StoreTest : public ::testing::Test {
   Store& store() {
     if (!store_) {
       store_ = std::make_unique<Store>(path(), OpenMode::create);
-      store_->database().execute("PRAGMA synchronous = OFF");  // a test that dies is run again
+      store_->database().execute("PRAGMA synchronous = OFF");  // a test that is killed runs again
     }
     return *store_;
   }

@@ -1,5 +1,5 @@
-// Migrations (the real ones from the frozen schemas of versions 1 to 9, and injected ones), and copies of
-// the file.
+// Migrations (the real ones from the frozen schemas of versions 1 to 9, and injected ones), and copies of the
+// file.
 #include <filesystem>
 
 #include "store/upgrade.hpp"
@@ -18,7 +18,7 @@ void expect_contains(const std::string& text, const std::string& part) {
   EXPECT_NE(text.find(part), std::string::npos) << "\"" << part << "\" is not in: " << text;
 }
 
-/// Tables with their columns, indices, and views with their text, blanks apart.
+/// Returns tables with their columns, indices, and views with their SQL, without differences in blanks.
 std::string shape_of(Database& database) {
   std::string shape;
   Statement rows(
@@ -31,7 +31,7 @@ std::string shape_of(Database& database) {
   return shape;
 }
 
-/// A database as an earlier version made it, with a run.
+/// Makes a database as an earlier version did, with a run.
 void make_version(int version, const std::filesystem::path& path) {
   Database database(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, {});
   database.execute(testing::read_bytes(std::string(ENCORE_SOURCE_DIR) + "/tests/unit/store/schema_" +
@@ -118,7 +118,7 @@ TEST(Upgrade, LeavesAViewOfTheUserSOwn) {
   EXPECT_EQ(Database(folder / "old.db", SQLITE_OPEN_READWRITE, {}).text("SELECT name FROM mine"), "old");
 }
 
-/// Names and meanings of all metrics of runs, as SQL has them.
+/// Returns names and meanings of all metrics of runs, from SQL.
 std::string meanings_of(Database& database) {
   std::string text;
   Statement rows(database, "SELECT name || '|' || coalesce(measure, 'NULL') FROM run_metric ORDER BY place");
@@ -156,7 +156,7 @@ TEST(Upgrade, TheMeaningOfOldMetricsIsFilledIn) {
       "dev/loss|{\"better\":\"lower\",\"name\":\"loss\",\"reducer\":\"opaque\"}\n"
       "dev/perplexity_of_mine|{\"unit\":\"bits\"}\n"
       "f1|NULL\n")
-      << "nothing is guessed of a name that Encore did not write";
+      << "no meaning is guessed for a name that Encore did not write";
 }
 
 TEST(Upgrade, FromVersion9KeepsWhatRowsMean) {
@@ -264,8 +264,7 @@ TEST_F(StoreTest, ABackupIsWholeWhileAnotherWrites) {
   Store copy(folder_ / "copy.db", OpenMode::read);
   EXPECT_EQ(copy.database().text("PRAGMA integrity_check"), "ok");
   EXPECT_EQ(copy.list_runs().size(), 1u);
-  EXPECT_EQ(copy.database().integer("SELECT count(*) FROM sweep"), 0)
-      << "what was not committed is not in it";
+  EXPECT_EQ(copy.database().integer("SELECT count(*) FROM sweep"), 0) << "an uncommitted change is not in it";
   EXPECT_FALSE(testing::holds_aside_file(folder_.path()));
 }
 

@@ -1,5 +1,5 @@
-// A training set that is never held whole: the parts of its files, and the same sets, bit for bit, from less
-// memory.
+// A training set that is never in memory as a whole: the parts of its files, and equal sets, bit for bit,
+// with less memory.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -135,7 +135,7 @@ TEST(FileParts, OfJsonLinesNameTheLineToo) {
             }),
             "train.jsonl:101: this line is no JSON: byte 2 cannot be read");
   options.set("bad_rows", std::string("skip"));
-  EXPECT_EQ(jsonl::JsonlReader(options, {}).cut(), Cut::nowhere) << "a part may hold nothing else";
+  EXPECT_EQ(jsonl::JsonlReader(options, {}).cut(), Cut::nowhere) << "a part may be empty otherwise";
 }
 
 class CorpusTest : public ::testing::Test {
@@ -280,7 +280,7 @@ TEST_F(CorpusTest, ALargeTrainingSetNeedsTheCache) {
   EXPECT_THROW(sets.encode(tokenizer_, 1, cache, "words"), std::exception);
   TaskSets without = sets_of(table(), hashes(), {.part_bytes = 1000});
   without.encode(tokenizer_, 1, TokenCache(fs::path()), "words");
-  EXPECT_EQ(without.set(Split::train).set.size(), 300U) << "in memory, where nothing is kept";
+  EXPECT_EQ(without.set(Split::train).set.size(), 300U) << "in memory if there is no cache";
 }
 
 TEST_F(CorpusTest, TheTableOfWordsIsBounded) {
@@ -289,11 +289,11 @@ TEST_F(CorpusTest, TheTableOfWordsIsBounded) {
   const TextCounts some = sets_of(table(), hashes(), {.part_bytes = 1000, .most_words = 100}).text_counts();
   EXPECT_GT(all.size(), 300U);
   EXPECT_LE(some.size(), 100U);
-  EXPECT_EQ(some.at("says"), all.at("says")) << "what is frequent is counted to the end";
+  EXPECT_EQ(some.at("says"), all.at("says")) << "frequent words are counted to the end";
   EXPECT_EQ(some, sets_of(table(), hashes(), {.part_bytes = 1000, .most_words = 100}).text_counts());
 }
 
-/// Bytes that a process of its own had in memory at most, in `work`.
+/// Returns the peak of memory of a process of its own that runs `work`.
 std::int64_t peak_memory(const std::function<void()>& work) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -309,7 +309,7 @@ std::int64_t peak_memory(const std::function<void()>& work) {
 
 TEST_F(CorpusTest, PeakMemoryDoesNotGrowWithTheFile) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "a sanitizer keeps what was freed";
+  GTEST_SKIP() << "a sanitizer keeps freed memory";
 #endif
   const auto growth = [&](std::size_t part_bytes) {
     std::int64_t before = 0, grown = 0;
@@ -325,10 +325,10 @@ TEST_F(CorpusTest, PeakMemoryDoesNotGrowWithTheFile) {
     }
     return grown;
   };
-  // What remains are a few numbers for each sequence: where it begins in each array.
+  // A few numbers remain for each sequence: its begin in each array.
   const std::int64_t bound = std::int64_t{24} << 20;
   EXPECT_LT(growth(std::size_t{1} << 18), bound);
-  EXPECT_GT(growth(std::size_t{1} << 30), bound) << "read whole, as a proof that this is measured";
+  EXPECT_GT(growth(std::size_t{1} << 30), bound) << "reading it whole proves that this measures it";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Which set a record belongs to: by what it says, wherever it stands.
+// The set of a record depends on its content, not on its place.
 #include "tasks/data_split.hpp"
 
 #include <gtest/gtest.h>
@@ -81,7 +81,7 @@ TEST(DataSplit, TheOrderWithinASetIsThatOfTheFile) {
   }
 }
 
-/// Records of the labels "a" to "d", which have 10, 20, 30 and 200 of them.
+/// Returns records of the labels "a" to "d", which have 10, 20, 30 and 200 of them.
 Records labelled_records() {
   Texts texts, labels;
   const int counts[] = {10, 20, 30, 200};
@@ -112,7 +112,7 @@ TEST(DataSplit, EachLabelIsDividedInTheseShares) {
             (std::vector<std::ptrdiff_t>{160, 20, 20}));
 }
 
-/// The same sets whatever the order of the file, and a text with two labels stands in one set alone.
+/// The sets do not depend on the order of the file, and a text with two labels is in one set only.
 TEST(DataSplit, EachLabelIsDividedByContent) {
   const Records records = labelled_records();
   std::vector<std::size_t> order(records.size());
@@ -177,7 +177,7 @@ TEST(DataSplit, ListsNumbersAndSpansCount) {
 }
 
 TEST(DataSplit, TheFormIsFrozen) {
-  // Runs that people have were cut by this: where it changes, their sets change.
+  // Existing runs were split by this rule: a change of it changes their sets.
   EXPECT_EQ(content_hash(records_of({"Anna lives in Lund"}), 0, fields), 0xb3ffd32969e5f219ULL);
   EXPECT_EQ(split_of(0, shares), Split::train);
   EXPECT_EQ(split_of(~std::uint64_t{0}, shares), Split::test);

@@ -1,4 +1,4 @@
-// Which added examples are learned from: never what is scored, never what is held out, always the same ones.
+// The added examples that are learned: never examples that are scored or held out, and always the same ones.
 #include "tasks/new_examples.hpp"
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ TEST(NewExamples, ARecordStaysWhereItIsWhateverComesLaterAndWhateverItsLabel) {
   EXPECT_TRUE(std::ranges::includes(after, before));
 }
 
-TEST(NewExamples, WhatIsScoredIsNotLearnedFromAndWhatIsKnownIsCounted) {
+TEST(NewExamples, ScoredExamplesAreNotLearnedAndKnownOnesAreCounted) {
   NewExamples examples(parts, 0.0);
   examples.score(labelled(from_to(0, 3)));
   examples.score(labelled(from_to(8, 20)));

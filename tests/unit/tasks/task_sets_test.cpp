@@ -1,4 +1,4 @@
-// Sets whose examples come from the token cache are, bit for bit, the sets that were read and encoded.
+// Sets whose examples come from the token cache equal, bit for bit, the sets that were read and encoded.
 #include "tasks/task_sets.hpp"
 
 #include <gtest/gtest.h>
@@ -114,7 +114,7 @@ class TaskSetsTest : public ::testing::Test {
     std::ifstream in(folder_ / "predictions.jsonl");
     return {std::istreambuf_iterator<char>(in), {}};
   }
-  /// The second class for every row.
+  /// Predicts the second class for every row.
   static Outputs some_outputs(const TaskSets& sets, Split split) {
     const ExampleSet& set = sets.set(split).set;
     return outputs_of(set, sets.task().outputs().front(),
@@ -156,7 +156,7 @@ std::string message_of(const std::function<void()>& act) {
   }
 }
 
-/// What no reader should give: words with other things than tags.
+/// Records that no reader should give: words with other things than tags.
 class CarelessReader final : public Reader {
  public:
   Records read(std::span<const InputText> files, const std::string& what) const override {
@@ -221,7 +221,7 @@ TEST_F(TaskSetsTest, ScoresFromTheCacheWithoutTheFiles) {
   TaskSets warm = sets_of(table(), planned);
   ASSERT_TRUE(warm.load_encoded(cache, "letters"));
   EXPECT_EQ(scores(warm, Split::dev), scores(cold, Split::dev));
-  // The words stand in the file only.
+  // Only the file has the words.
   EXPECT_NE(message_of([&] {
               predictions(warm, Split::dev, some_outputs(warm, Split::dev));
             }).find("cannot read the development set " + file("dev").string()),
@@ -250,7 +250,7 @@ TEST_F(TaskSetsTest, MissesWhateverWouldGiveOtherExamples) {
   }
 }
 
-TEST_F(TaskSetsTest, MakesAnewWhatHasAnotherForm) {
+TEST_F(TaskSetsTest, WritesFilesOfAnotherFormAgain) {
   const TokenCache cache(folder_ / "tokens");
   TaskSets task = encoded();
   task.save_encoded(cache, "letters");
@@ -295,7 +295,7 @@ TEST_F(TaskSetsTest, LearnsFromMoreWithoutWhatIsScored) {
   data.more = {file("more").string()};
   TaskSets sets = sets_of(data, hashes());
   sets.encode(LetterTokenizer(), 2);
-  EXPECT_EQ(sets.set(Split::train).set.size(), 5u) << "Oslo stands in the development set";
+  EXPECT_EQ(sets.set(Split::train).set.size(), 5u) << "Oslo is in the development set";
   EXPECT_EQ(sets.set(Split::dev).set.size(), 2u);
   const Notes notes = sets.notes();
   EXPECT_NE(std::ranges::find(notes,
@@ -396,7 +396,7 @@ TEST_F(TaskSetsTest, SplitCutsOneFileIntoSets) {
   expect_equal(cold, warm);
   TaskSets others = sets_of(data, planned);
   data.split = {0.9, 0.1};
-  EXPECT_FALSE(sets_of(data, planned).load_encoded(cache, "letters")) << "other shares, other sets";
+  EXPECT_FALSE(sets_of(data, planned).load_encoded(cache, "letters")) << "other shares give other sets";
   EXPECT_FALSE(sets_of(data, planned).has(Split::test));
   write("train", "Ann B-PER\n");
   EXPECT_TRUE(message_of([&] {
@@ -438,7 +438,7 @@ TEST_F(TaskSetsTest, SplitByLabelNeedsOneLabelForEachExample) {
       << message_of([&] { sets_of(data, {}).read(); });
 }
 
-TEST_F(TaskSetsTest, APercentageIsTheLengthThatSoManySequencesHave) {
+TEST_F(TaskSetsTest, APercentageIsTheLengthThatThisShareOfSequencesHas) {
   std::string text;  // of 2 + n letters with the markers, n = 1 .. 20
   for (int i = 1; i <= 20; ++i) text += std::string(static_cast<std::size_t>(i), 'a') + " B-PER\n\n";
   write("train", text);

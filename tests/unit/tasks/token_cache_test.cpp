@@ -1,5 +1,5 @@
-// The token cache gives back what was put in or nothing: whatever bit of a file is damaged, and whoever
-// writes at the same time. It never stands in the way of a run.
+// The token cache returns what was stored or nothing: with any damaged bit, and with any process that writes
+// at the same time. It never stops a run.
 #include "tasks/token_cache.hpp"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ class TokenCacheTest : public ::testing::Test {
     const TensorSlice values{"values", encore::DType::int32, {4}, std::as_bytes(std::span(some_values))};
     cache.save(key, {values}, {{"labels", "O B-X"}}, notes);
   }
-  /// Whether the file of the key is there and holds what was saved.
+  /// Whether the file of the key exists and has the saved content.
   bool is_there(const TokenCache& cache, const std::string& key) {
     const auto file = cache.load(key, notes_);
     if (!file) return false;
@@ -81,7 +81,7 @@ TEST_F(TokenCacheTest, NoticesEveryFlippedBit) {
     write(path, damaged);
     notes_.clear();
     const auto file = cache.load("key", notes_);
-    if (file) {  // only blanks that fill up the header may change into what JSON passes over
+    if (file) {  // only blanks that pad the header may change into other white space of JSON
       EXPECT_TRUE(is_there(cache, "key")) << "byte " << at;
       EXPECT_EQ(whole[at], ' ') << "byte " << at;
       continue;

@@ -1,4 +1,4 @@
-// AdaptiveThreads over folders that look like /proc: the number of threads, the line that says so, and the
+// AdaptiveThreads over folders that look like /proc: the number of threads, the line that reports it, and the
 // cores to which threads are bound. Each case runs in a child process, which has two threads.
 #include "train/adaptive_threads.hpp"
 
@@ -16,11 +16,11 @@
 namespace encore {
 namespace {
 
-/// A machine in which other programs use as much of this process's CPUs as is said.
+/// A machine on which other programs use a given part of this process's CPUs.
 class FakeMachine {
  public:
   explicit FakeMachine(std::size_t cpus) : ticks_(cpus), idle_(cpus) { write(); }
-  /// Another second, of which others take this share of each CPU.
+  /// Adds one second, of which others take this share of each CPU.
   void pass(double taken) {
     for (std::size_t k = 0; k < ticks_.size(); ++k) {
       ticks_[k] += static_cast<int>(100 * taken);
@@ -42,7 +42,7 @@ class FakeMachine {
   std::vector<int> ticks_, idle_;
 };
 
-/// How many CPUs each thread of the device may use, least and most.
+/// Returns how many CPUs each thread of the device may use, least and most.
 std::string cpus_of_threads(const Device& device, int threads, Binding binding) {
   std::mutex one_at_a_time;
   int least = CPU_SETSIZE, most = 0;
@@ -81,11 +81,11 @@ bool on_the_host() {
   return std::string(ENCORE_BACKEND_NAME) == "openmp";
 }
 
-TEST(AdaptiveThreadsChild, DISABLED_TellsItsStory) {
+TEST(AdaptiveThreadsChild, DISABLED_PrintsItsDecisions) {
   testing::print_digest(story_of_a_busy_machine());
 }
 
-TEST(AdaptiveThreadsChild, DISABLED_TellsItsCpus) {
+TEST(AdaptiveThreadsChild, DISABLED_PrintsItsCpus) {
   const Device device;
   testing::print_digest(
       cpus_of_threads(device, 2, Binding::own_place) + "," + cpus_of_threads(device, 1, Binding::any_place) +
@@ -95,7 +95,7 @@ TEST(AdaptiveThreadsChild, DISABLED_TellsItsCpus) {
 
 TEST(AdaptiveThreads, FallWhileOthersUseTheCoresAndRiseWhenTheyAreFree) {
   if (!on_the_host()) GTEST_SKIP() << "threads of the host only";
-  EXPECT_EQ(testing::digest_of_child("train_test", "AdaptiveThreadsChild.DISABLED_TellsItsStory", 2),
+  EXPECT_EQ(testing::digest_of_child("train_test", "AdaptiveThreadsChild.DISABLED_PrintsItsDecisions", 2),
             "2;1;2;training with 1 thread of 2;training with 2 threads;2");
 }
 
@@ -105,7 +105,7 @@ TEST(AdaptiveThreads, ReleaseTheCoresToWhichTheyAreBoundAndTakeThemBack) {
   if (cpus.size() < 2) GTEST_SKIP() << "this machine has one CPU";
   const std::string places =
       "OMP_PROC_BIND=close OMP_PLACES='{" + std::to_string(cpus[0]) + "},{" + std::to_string(cpus[1]) + "}' ";
-  EXPECT_EQ(testing::digest_of_child("train_test", "AdaptiveThreadsChild.DISABLED_TellsItsCpus", 2, places),
+  EXPECT_EQ(testing::digest_of_child("train_test", "AdaptiveThreadsChild.DISABLED_PrintsItsCpus", 2, places),
             "1-1,2-2,2-2,1-1 of 2");
 }
 

@@ -1,5 +1,5 @@
-// The factor on the loss: how it falls and rises, that it changes no bit of what is trained, and that what it
-// does depends on nothing but the gradients.
+// The factor on the loss: how it falls and rises, that it changes no bit of the training, and that it depends
+// on the gradients alone.
 #include "train/loss_scaling.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ LossScaling scaling_of(double first, std::int64_t steps_to_rise) {
   return LossScaling(train);
 }
 
-TEST(LossScaling, FallsAtOnceAndRisesAfterSoManyStepsWithUpdates) {
+TEST(LossScaling, FallsAtOnceAndRisesAfterSeveralUpdates) {
   const LossScaling scaling = scaling_of(8.0, 3);
   Progress progress;
   EXPECT_EQ(LossScaling::factor(progress), 1.0);
@@ -35,7 +35,7 @@ TEST(LossScaling, FallsAtOnceAndRisesAfterSoManyStepsWithUpdates) {
   EXPECT_TRUE(LossScaling::overflowed(progress));  // the third step
   EXPECT_EQ(LossScaling::factor(progress), 4.0);
   EXPECT_EQ(LossScaling::update_number(progress, 4), 3) << "the third update is that of step 4";
-  EXPECT_FALSE(scaling.updated(progress)) << "the count begins anew";
+  EXPECT_FALSE(scaling.updated(progress)) << "the count starts at zero";
   EXPECT_FALSE(scaling.updated(progress));
   EXPECT_TRUE(scaling.updated(progress));
   EXPECT_EQ(LossScaling::factor(progress), 8.0);
@@ -53,7 +53,7 @@ TEST(LossScaling, EndsAtOneAndAtTheLargest) {
   EXPECT_EQ(LossScaling::factor(progress), most_loss_scale);
 }
 
-TEST(LossScaling, IsNotThereUnlessItIsAskedFor) {
+TEST(LossScaling, IsAbsentUnlessRequested) {
   Progress progress;
   const LossScaling scaling{TrainTable()};
   scaling.begin(progress);
@@ -121,12 +121,12 @@ TEST_F(LossScalingRuns, AStepWithoutFiniteGradientsMakesNoUpdate) {
     EXPECT_TRUE(std::isfinite(step.loss));
     left_out += !std::isfinite(step.gradient_norm);
   }
-  EXPECT_GT(left_out, 2U) << "it rises into what is too large again and again";
+  EXPECT_GT(left_out, 2U) << "it rises to values that are too large again and again";
   EXPECT_LT(left_out, 12U);
   EXPECT_LT(told.steps.back().loss, told.steps.front().loss);
 }
 
-TEST_F(LossScalingRuns, StoppingAndGoingOnChangesNoBit) {
+TEST_F(LossScalingRuns, StoppingAndResumingChangesNoBit) {
   run("whole", too_large);
   const std::string whole = newest("whole");
   EXPECT_NE(whole.find("\"loss_scale\""), std::string::npos);
@@ -151,7 +151,7 @@ TEST_F(LossScalingRuns, Float16LearnsAsFloat32Does) {
   ASSERT_EQ(narrow.ending, Ending::completed) << narrow.reason;
   for (std::size_t i = 0; i < wide.steps.size(); ++i)
     EXPECT_NEAR(narrow.steps[i].loss, wide.steps[i].loss, 0.02 * wide.steps[0].loss) << "step " << i + 1;
-  EXPECT_NE(narrow.steps.back().loss, wide.steps.back().loss) << "then the option had no effect";
+  EXPECT_NE(narrow.steps.back().loss, wide.steps.back().loss) << "otherwise the option had no effect";
   EXPECT_NE(newest("narrow").find("\"factor\":65536.0"), std::string::npos) << "nothing was beyond float16";
 }
 

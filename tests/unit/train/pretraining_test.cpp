@@ -1,5 +1,5 @@
-// Pretraining with the parts that ship: masked language modelling of plain text. Perplexity falls, and
-// neither threads nor a stop change a bit.
+// Pretraining with the shipped parts: masked language modelling of plain text. Perplexity falls, and neither
+// threads nor a stop change a bit.
 #include <unistd.h>
 
 #include <cmath>
@@ -31,7 +31,7 @@ class Pretraining : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  /// Each word says which come before and after. Some lines are longer than max_length.
+  /// Each word determines its neighbours. Some lines are longer than max_length.
   void write_text(const std::string& file, int first, int count) const {
     const char* words[] = {"one", "two", "three", "four", "five", "six", "seven"};
     std::ofstream out(folder_ / file);
@@ -94,7 +94,7 @@ TEST_F(Pretraining, SaysWhatIsInEachSet) {
   EXPECT_NE(std::ranges::find(told.notes, "train: 12 lines have no text and are skipped"), told.notes.end());
 }
 
-TEST_F(Pretraining, ARunThatIsStoppedEndsWithTheBitsOfOneThatIsNot) {
+TEST_F(Pretraining, AStoppedRunEndsWithTheBitsOfAnUnbrokenOne) {
   for (const std::vector<std::string>& overrides :
        {std::vector<std::string>{}, {"train.gradient_shards=3", "task.whole_word=true"}}) {
     const std::string name = overrides.empty() ? "plain" : "shards";
@@ -125,7 +125,7 @@ TEST_F(Pretraining, TakesBfloat16AndLabelSmoothing) {
 
 struct PretrainingChild : Pretraining {};
 
-/// Runs in the child: prints what the parent compares.
+/// Runs in the child: prints the values that the parent compares.
 TEST_F(PretrainingChild, DISABLED_Trains) {
   Sha256 hash;
   const Recorder told = run("run", specification());

@@ -1,6 +1,6 @@
-// What every task promises, by one small run of each: it learns; a run that was stopped ends with the bits of
-// one that was not; threads change no bit, nor does what the backward pass computes again; gradient shards
-// are taken, or refused where a loss couples the sequences of a batch. A new task adds its case to the list.
+// The promises of every task, tested with one small run of each: it learns; a stopped run ends with the bits
+// of an unbroken one; threads change no bit, nor does recomputation in the backward pass; gradient shards are
+// accepted, or rejected if a loss couples the sequences of a batch. A new task adds its case to the list.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -33,7 +33,7 @@ struct Case {
   std::string data;               ///< what [data] has beside its files
   std::string head;
   std::string head_options = {};  ///< lines of [model]
-  /// Line i of a file.
+  /// Returns line i of a file.
   std::string (*line)(int i);
   std::string measure;  ///< in the conclusion
   double at_least = 0.0;
@@ -56,7 +56,7 @@ std::string review(int i) {
 std::string one_label(int i) {
   return review(i) + "\t" + (i % 4 < 2 ? "positive" : "negative");
 }
-/// The second text alone decides, so that a model has to read it.
+/// The second segment alone decides, so that a model has to read it.
 std::string pair_label(int i) {
   return review(i) + "\t" + words[i / 4 % 4] + "\t" + (i / 4 % 4 < 2 ? "praised" : "panned");
 }
@@ -70,7 +70,7 @@ std::string several_labels(int i) {
 std::string two_texts(int i) {
   return review(i) + "\t" + things[i % 5] + " , " + words[i % 4];
 }
-/// How alike: by the first word alone.
+/// Similarity that depends on the first word alone.
 std::string alike(int i) {
   return review(i) + "\t" + words[i / 4 % 4] + "\t" + std::to_string(i % 4 / 2 == i / 4 % 4 / 2 ? 5 : 0);
 }
@@ -78,7 +78,7 @@ std::string number(int i) {
   return review(i) + "\t" + std::to_string(3 - i % 4) + ".5";
 }
 
-/// A task that any encoder learns, by another model.
+/// A task that any encoder learns, with another model.
 Case of_layer(const std::string& name, const std::string& attention,
               const std::vector<std::string>& overrides = {}) {
   return {.name = name,
@@ -97,7 +97,7 @@ std::string tagged_words(int i) {
   const std::string word = words[i % 4];
   return "a\tDET\n" + word + "\tADJ\n" + things[i % 5] + (i % 4 < 2 ? "\tPRAISED\n" : "\tPANNED\n");
 }
-/// Which of the two spans is in front decides.
+/// The order of the two spans decides.
 std::string relation(int i) {
   const std::string one = "<e1>" + std::string(words[i % 4]) + "</e1>",
                     other = "<e2>" + std::string(things[i % 5]) + "</e2>";
@@ -105,7 +105,7 @@ std::string relation(int i) {
          (i % 3 == 0 ? "\tquality" : "\tstate");
 }
 
-/// Each word says which one follows; some lines are longer than max_length.
+/// Each word determines the next one; some lines are longer than max_length.
 std::string counting(int i) {
   static const char* const numbers[] = {"one", "two", "three", "four", "five", "six", "seven"};
   std::string line;
@@ -126,7 +126,7 @@ Case of_language(const std::string& name, const std::vector<std::string>& overri
           .overrides = overrides};
 }
 
-/// A text keeps to one thing, so that a second text of elsewhere shows.
+/// A line has words of one kind, so that a second segment from elsewhere is visible.
 std::string of_one_thing(int i) {
   const std::string thing = things[i % 5];
   std::string line;
@@ -135,7 +135,7 @@ std::string of_one_thing(int i) {
   return line;
 }
 
-/// A model that guesses hidden words.
+/// A model that predicts hidden words.
 Case of_masked_language(const std::string& name, const std::string& task_options, std::string (*line)(int i),
                         const std::string& measure, double at_least) {
   return {.name = name,
@@ -151,18 +151,19 @@ Case of_masked_language(const std::string& name, const std::string& task_options
           .epochs = 60};
 }
 
-/// The same in another language, whose words stand in another order.
+/// The same sentence in another language with another word order.
 std::string translation(int i) {
   const char* const adjectives[] = {"gut", "gross", "schlecht", "fad"};
   const char* const nouns[] = {"Film", "Stoff", "Rolle", "Szene", "Ende"};
   return review(i) + "\t" + nouns[i % 5] + " ist " + adjectives[i % 4] + " !";
 }
-/// What of a longer text matters.
+/// The important words of a longer input.
 std::string summary(int i) {
   return review(i) + " , so is the " + things[(i + 1) % 5] + "\t" + words[i % 4] + " " + things[i % 5];
 }
 
-/// A task of an encoder and a decoder. Selected by tokens, so that these runs learn before they write.
+/// A task of an encoder and a decoder. Checkpoints are selected by a token metric, so that these runs learn
+/// before they write.
 Case of_two_stacks(const std::string& task, std::string (*line)(int i)) {
   return {.name = task,
           .task = task,
@@ -406,7 +407,7 @@ TEST_P(Promises, WhatTheBackwardPassComputesAgainHasTheSameBits) {
 TEST_P(Promises, ShardsAndPrecisionsAreTaken) {
   for (const char* setting : {"train.gradient_shards=3", "train.precision=\"bfloat16\""}) {
     if (GetParam().couples_batches && std::string(setting).starts_with("train.gradient_shards")) {
-      EXPECT_THROW(Place(GetParam()).run("whole", {setting}), Error) << "its loss is one of whole batches";
+      EXPECT_THROW(Place(GetParam()).run("whole", {setting}), Error) << "its loss couples whole batches";
       continue;
     }
     const Recorder told = Place(GetParam()).run("whole", {setting});
@@ -426,7 +427,7 @@ TEST_P(Promises, OneTwoAndThreeThreadsGiveEqualBits) {
   EXPECT_EQ(in_child(3), one);
 }
 
-/// That an order by threads would be seen is proved by the injected reordering of model_test (Threads).
+/// The injected reordering of model_test (Threads) proves that an order by threads would be noticed.
 TEST_P(Promises, ThreadsThatChangeBetweenStepsGiveEqualBits) {
   if (std::string(ENCORE_BACKEND_NAME) != "openmp") GTEST_SKIP() << "threads of the host only";
   const std::string unchanged =
@@ -444,7 +445,7 @@ const Case& case_of(const std::string& name) {
 }
 
 /// The results at the end of a run are those of any program that loads its weights, from the weights file or
-/// the best checkpoint: the thresholds are those that were tuned with these parameters.
+/// the best checkpoint: the thresholds belong to these parameters.
 TEST(TunedThresholds, BelongToTheChosenParameters) {
   const Place place(case_of("multilabel_tuned"));
   const Recorder told = place.run("whole", {"train.select=\"min dev/loss\""});
@@ -469,7 +470,7 @@ TEST(TunedThresholds, BelongToTheChosenParameters) {
   EXPECT_EQ(untuned.digests, told.digests);
 }
 
-/// The head says which labels are smoothed, the chain of a crf has no weights, and nothing is trained.
+/// The head decides which labels are smoothed, the chain of a crf has no weights, and nothing is trained.
 TEST(ClassWeights, AreRefusedWhereTheHeadDoesNotReadThem) {
   const Place place(case_of("tag_weighed"));
   EXPECT_EQ(testing::message_of<Error>([&] { place.run("crf", {"model.head.type=\"crf\""}); }),
@@ -489,7 +490,7 @@ TEST(LanguageModel, IsRefusedWhereTheModelSeesItsTargets) {
             "[model] causal = true");
 }
 
-/// The windows of a text are learned from in different batches, and its score does not depend on it.
+/// The windows of a document are learned in different batches, and its score does not depend on that.
 TEST(LanguageModel, LearnsFromTheWindowsOfATextOneByOne) {
   const Place place(case_of("lm"));
   const Recorder told = place.run("whole", {"train.epochs=1"});
@@ -504,20 +505,20 @@ TEST(LanguageModel, LearnsFromTheWindowsOfATextOneByOne) {
   if (std::string(ENCORE_BACKEND_NAME) == "openmp") {
     EXPECT_EQ(alone, together);
   } else {
-    EXPECT_NEAR(alone, together, 1e-5 * alone) << "products of more rows may be others";
+    EXPECT_NEAR(alone, together, 1e-5 * alone) << "products of more rows may round otherwise";
   }
   EXPECT_NEAR(std::log(told.result.at("test/perplexity")), told.result.at("test/loss"), 1e-4);
 }
 
 class PromisesChild : public ::testing::TestWithParam<Case> {};
 
-/// Runs in the child: prints what the parent compares.
+/// Runs in the child: prints the values that the parent compares.
 TEST_P(PromisesChild, DISABLED_Trains) {
   testing::print_digest(digest_of(GetParam()));
 }
 
-/// The same; before the first step, and then after about every second step and batch of a scoring, another
-/// number of threads is drawn.
+/// The same, but before the first step, and then after about every second step and batch of a scoring, the
+/// number of threads is drawn again.
 TEST_P(PromisesChild, DISABLED_TrainsWithChangingThreads) {
   const char* const draw = std::getenv("ENCORE_TEST_DRAW");
   std::minstd_rand random(draw != nullptr ? static_cast<unsigned>(std::atoi(draw)) : 1U);

@@ -1,6 +1,5 @@
-// What a run of the task "qa" promises, whose examples are several sequences each: it learns; a run that was
-// stopped ends with the bits of one that was not; gradient shards and bfloat16 are taken; threads change no
-// bit.
+// The promises of a run of the task "qa", whose examples are several sequences each: it learns; a stopped run
+// ends with the bits of an unbroken one; gradient shards and bfloat16 are accepted; threads change no bit.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -88,7 +87,7 @@ TEST_F(QaRun, TakesShardsAndPrecisions) {
   }
 }
 
-/// Runs in the child: prints what the parent compares.
+/// Runs in the child: prints the values that the parent compares.
 class QaRunChild : public QaRun {};
 TEST_F(QaRunChild, DISABLED_Trains) {
   const Recorder told = run("whole", {"train.epochs=2", "train.gradient_shards=2"});

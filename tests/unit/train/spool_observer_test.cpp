@@ -1,4 +1,4 @@
-// What a spool says of how far a run is: seldom while it trains, and exactly at its end.
+// The progress in a spool: rare while a run trains, and exact at its end.
 #include "train/spool_observer.hpp"
 
 #include <cmath>
@@ -24,7 +24,7 @@ class SpoolObserverTest : public ::testing::Test {
                         .seconds = seconds});
   }
 
-  /// What an attempt that does `work` leaves in its spool; the event Ended is the last.
+  /// Returns the spool of an attempt that does `work`; the event Ended is the last.
   template <class Work>
   static std::vector<Progressed> progress_after(Work work) {
     const testing::TemporaryFolder folder;
@@ -54,7 +54,7 @@ TEST_F(SpoolObserverTest, EndsWithTheLastStepHoweverShortTheRunIs) {
     step(observer, 1, 10, 0.001);
     observer.happened(Ended{.ending = Ending::interrupted, .step = 10});
   });
-  ASSERT_EQ(progress.size(), 2u) << "of the first step and of the last, none of those between";
+  ASSERT_EQ(progress.size(), 2u) << "one for the first step and one for the last";
   EXPECT_EQ(progress[0].step, 1);
   EXPECT_EQ(progress[1].step, 10);
   EXPECT_EQ(progress[1].epoch, 3);
@@ -81,7 +81,7 @@ TEST_F(SpoolObserverTest, AResumedAttemptWithNoStepLeftSaysWhatWasTrainedBefore)
   EXPECT_EQ(progress[0].step, 100);
   EXPECT_EQ(progress[0].total_steps, 100);
   EXPECT_EQ(progress[0].epoch, 25);
-  EXPECT_TRUE(std::isnan(progress[0].loss)) << "of no step of this attempt";
+  EXPECT_TRUE(std::isnan(progress[0].loss)) << "before any step of this attempt";
 }
 
 TEST_F(SpoolObserverTest, NothingIsWrittenTwiceOrBeforeTheFirstStep) {

@@ -1,5 +1,5 @@
-// The load model as a pure function: samples in, numbers of threads out; and what is seen of folders that
-// look like /proc and /sys. No test here depends on what the machine does.
+// The load model as a pure function: samples in, numbers of threads out; and what it reads from folders that
+// look like /proc and /sys. No test here depends on the activity of the machine.
 #include "train/thread_choice.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 namespace encore {
 namespace {
 
-/// The choice after `seconds` of such a load, seen twice a second.
+/// Returns the choice after `seconds` of such a load, sampled twice a second.
 ThreadChoice after(ThreadChoice choice, int most, double seconds, LoadSample sample) {
   sample.seconds = 0.5;
   for (double passed = 0.0; passed < seconds; passed += sample.seconds)
@@ -40,7 +40,7 @@ TEST(ThreadChoice, AQuietMachineKeepsAllThreads) {
 }
 
 TEST(ThreadChoice, OneThreadForEachFreeCore) {
-  EXPECT_EQ(threads_after(2, 5, {.free = 1.0}), 1) << "one loop beside it";
+  EXPECT_EQ(threads_after(2, 5, {.free = 1.0}), 1) << "one busy loop beside it";
   EXPECT_EQ(threads_after(2, 5, {.free = 0.2, .waited = 1.8}), 1) << "eight loops";
   EXPECT_EQ(threads_after(8, 5, {.free = 5.0}), 5);
   EXPECT_EQ(threads_after(64, 8, {.free = 40.0}), 41) << "a core and a half of 64 may be missing";
@@ -69,7 +69,7 @@ TEST(ThreadChoice, ItRisesWhenTheCoresAreFree) {
 }
 
 TEST(ThreadChoice, ARiseThatWasAMistakeIsTriedLessAndLessOften) {
-  // Others look as if they gave way, and do not: each thread waits as soon as there are two.
+  // Others seem to give way, but do not: each thread waits as soon as there are two.
   ThreadChoice choice = first_choice(2);
   std::vector<int> rises(10, 0);  // in each minute
   for (std::size_t minute = 0; minute < rises.size(); ++minute)
@@ -80,17 +80,18 @@ TEST(ThreadChoice, ARiseThatWasAMistakeIsTriedLessAndLessOften) {
     }
   EXPECT_GE(rises.front(), 2);
   EXPECT_LE(rises.back(), 1);
-  // What was good for long is forgotten.
+  // A number that was good for long is forgotten.
   choice = after(after(choice, 2, 120, {.free = 2.0}), 2, 5, {.free = 1.0});
   ASSERT_EQ(choice.threads, 1);
   EXPECT_EQ(after(choice, 2, 6, {.free = 2.0}).threads, 2);
 }
 
-TEST(ThreadChoice, AControlGroupLimitsAndItsStopsAreNoWorkOfOthers) {
+TEST(ThreadChoice, AControlGroupLimitsAndItsStopsAreNotWorkOfOthers) {
   EXPECT_EQ(threads_after(4, 5, {.free = 4.0, .granted = 2.0}), 2);
   EXPECT_EQ(threads_after(2, 30, {.free = 2.0, .waited = 0.5, .granted = 1.5}), 2) << "stopped together";
   EXPECT_EQ(threads_after(4, 5, {.free = 4.0, .granted = 0.4}), 1);
-  EXPECT_EQ(threads_after(4, 5, {.free = 4.0, .granted = -1.0}), 1) << "others of the group take all of it";
+  EXPECT_EQ(threads_after(4, 5, {.free = 4.0, .granted = -1.0}), 1)
+      << "other processes of the group use all of it";
   const ThreadChoice narrow = after(first_choice(4), 4, 5, {.free = 4.0, .granted = 1.0});
   EXPECT_EQ(after(narrow, 4, 8, {.free = 4.0}).threads, 4) << "the limit was lifted";
 }
@@ -116,7 +117,7 @@ class LoadOfMachine : public ::testing::Test {
   testing::TemporaryFolder folder_;
 };
 
-TEST_F(LoadOfMachine, OwnTimeIsNotThatOfOthersAndOtherCpusDoNotCount) {
+TEST_F(LoadOfMachine, OwnTimeAndOtherCpusDoNotCount) {
   write_ticks({{0, 0}, {0, 0}, {0, 0}, {0, 0}}, 0);
   MachineLoad load({0, 1}, root());
   write_ticks({{100, 0}, {60, 40}, {100, 0}, {100, 0}}, 80);  // of 160 busy ticks 80 are our own

@@ -1,5 +1,4 @@
-// Tests the training loop on a corpus of a few sentences: what it reports, and that a stop and a resume
-// change no bit.
+// The training loop on a corpus of a few sentences: its reports, and that a stop and a resume change no bit.
 #include "train/trainer.hpp"
 
 #include <algorithm>
@@ -43,14 +42,14 @@ class TrainerTest : public ::testing::Test {
     return testing::tiny_specification(folder_, overrides);
   }
 
-  /// One attempt in the run folder `name`.
+  /// Runs one attempt in the run folder `name`.
   Recorder run(const std::string& name, const Specification& specification,
                ScriptedControl control = ScriptedControl(),
                const TokenCache& cache = TokenCache{fs::path()}) const {
     return testing::run_attempt(folder_ / name, specification, control, cache);
   }
 
-  /// SHA-256 of parameters and optimizer states in the newest checkpoint, and its progress.
+  /// Returns the SHA-256 of parameters and optimizer states in the newest checkpoint, and its progress.
   std::map<std::string, std::string> newest_state(const std::string& name) const {
     const auto found = find_newest_checkpoint(folder_ / name);
     std::map<std::string, std::string> state = {{"progress", found->tensors.text("progress")}};
@@ -81,7 +80,7 @@ TEST_F(TrainerTest, ReportsEveryStepEveryEpochAndTheResult) {
     std::size_t before = 0;
     ASSERT_TRUE(told.scored.contains(split));
     for (const EvaluationProgress& progress : told.scored.at(split)) {
-      EXPECT_TRUE(progress.done > before || before == progress.all) << "grows, or begins anew";
+      EXPECT_TRUE(progress.done > before || before == progress.all) << "grows, or starts again";
       EXPECT_FALSE(progress.writes);
       before = progress.done;
     }
@@ -123,7 +122,7 @@ TEST_F(TrainerTest, EqualSpecificationsGiveEqualDigests) {
   EXPECT_EQ(run("a", specification()).digests, run("b", specification()).digests);
 }
 
-/// Over several epochs, ends in their midst, and stops that leave a batch unused.
+/// Several epochs, ends within them, and stops that leave a batch unused.
 TEST_F(TrainerTest, PackingTheNextBatchDuringAStepChangesNoBit) {
   const bool ahead = true, in_turn = false;
   const auto attempt = [&](const std::string& name, const bool& packs_ahead, int stop_after,
@@ -154,7 +153,7 @@ TEST_F(TrainerTest, AnotherSeedGivesOtherDigests) {
   EXPECT_NE(run("a", specification()).digests, run("b", specification({"seed=4"})).digests);
 }
 
-TEST_F(TrainerTest, StoppingAnywhereAndGoingOnChangesNoBit) {
+TEST_F(TrainerTest, StoppingAnywhereAndResumingChangesNoBit) {
   run("whole", specification());
   const auto whole = newest_state("whole");
   for (int stop_after : {1, 7, 8, 9, 23}) {
@@ -174,7 +173,7 @@ TEST_F(TrainerTest, StoppingAnywhereAndGoingOnChangesNoBit) {
 TEST_F(TrainerTest, PausingAtTheRungsOfASearchChangesNoBit) {
   const Specification of = specification({"train.evaluate_every=4"});
   const Recorder whole = run("whole", of);
-  // Within an epoch, where one ends (its score is due too), behind what was reached before, and never.
+  // Steps within an epoch, at its end (its score is due too), before the resumed step, and never.
   std::size_t steps = 0;
   for (const std::int64_t rung : {4, 8, 8, 12, 40}) {
     Milestones milestones;
@@ -186,7 +185,7 @@ TEST_F(TrainerTest, PausingAtTheRungsOfASearchChangesNoBit) {
     EXPECT_EQ(steps, std::min<std::size_t>(static_cast<std::size_t>(rung), 24u));
     if (rung == 12) {
       ASSERT_EQ(part.resumptions.size(), 1u);
-      EXPECT_EQ(part.resumptions[0].epoch, 1) << "step 8 ends the first epoch and is none of the second";
+      EXPECT_EQ(part.resumptions[0].epoch, 1) << "step 8 ends the first epoch";
     }
     if (rung > 24) continue;
     EXPECT_EQ(part.reason, "trained as far as asked");
@@ -198,7 +197,7 @@ TEST_F(TrainerTest, PausingAtTheRungsOfASearchChangesNoBit) {
   EXPECT_EQ(newest_state("paused"), newest_state("whole"));
 }
 
-/// The shape of a BERT of 16 channels.
+/// A model with the form of a BERT of 16 channels.
 const std::vector<std::string> bert_shape = {
     "model.positions=learned",   "model.max_positions=40",     "model.segments=2",
     "model.embedding_norm=true", "model.embedding_scale=none", "model.layer.feed_forward.activation=gelu"};
@@ -302,7 +301,7 @@ TEST_F(TrainerTest, RefusesWeightsThatDoNotFitOrHaveChanged) {
             file + " (model.from) has changed since the run was planned; run the experiment file again");
 }
 
-TEST_F(TrainerTest, StoppingAndGoingOnInBfloat16ChangesNoBit) {
+TEST_F(TrainerTest, StoppingAndResumingInBfloat16ChangesNoBit) {
   const Specification bfloat16 = specification({"train.precision=bfloat16"});
   const Recorder unbroken = run("whole", bfloat16);
   EXPECT_EQ(unbroken.ending, Ending::completed) << unbroken.reason;
@@ -329,10 +328,10 @@ TEST_F(TrainerTest, Bfloat16LearnsAsFloat32Does) {
   ASSERT_EQ(narrow.steps.size(), wide.steps.size());
   for (std::size_t i = 0; i < wide.steps.size(); ++i)
     EXPECT_NEAR(narrow.steps[i].loss, wide.steps[i].loss, 0.1 * wide.steps[0].loss) << "step " << i + 1;
-  EXPECT_NE(narrow.steps.back().loss, wide.steps.back().loss) << "then the option had no effect";
+  EXPECT_NE(narrow.steps.back().loss, wide.steps.back().loss) << "otherwise the option had no effect";
 }
 
-TEST_F(TrainerTest, GoingOnWithAnotherOrderIsSeenInTheBits) {
+TEST_F(TrainerTest, ResumingWithAnotherOrderIsSeenInTheBits) {
   run("whole", specification());
   run("stopped", specification(), ScriptedControl(5));
   // The injected reordering: the rest of the run draws its batches with another seed under the same question.
@@ -369,7 +368,7 @@ void expect_kept_by_loss(const Recorder& told, const std::string& metric, bool& 
   const double kept = values.at(told.best_step);
   for (const auto& [step, value] : values) {
     if (std::isnan(value) != std::isnan(kept)) {
-      EXPECT_TRUE(std::isnan(value)) << "step " << step << " has a value, and the kept one has none";
+      EXPECT_TRUE(std::isnan(value)) << "step " << step << " has a value, but the kept one has none";
     } else if (value == kept || std::isnan(value)) {
       was_tied = was_tied || step != told.best_step;
       EXPECT_LE(losses.at(told.best_step), losses.at(step)) << step;
@@ -405,11 +404,11 @@ TEST_F(TrainerTest, KeepsTheLowestLossWhereTheMetricCannotChoose) {
     expect_kept_by_loss(told, "dev/f1", was_tied);
     tied += was_tied ? 1 : 0;
   }
-  EXPECT_GE(tied, 20) << "the metric chooses by itself";
+  EXPECT_GE(tied, 20) << "the metric alone chooses";
 }
 
 TEST_F(TrainerTest, PatienceWaitsWhileTheLossOfTiesFalls) {
-  // The only entity is of a type that nothing predicts, so that F1 is 0 at each evaluation.
+  // The only entity has a type that is never predicted, so that F1 is 0 at each evaluation.
   std::ofstream(folder_ / "dev.conll") << "well\tO\nslept\tO\n\nMrs\tB-UNSEEN\nslept\tO\n\n";
   const auto tied = [&](Ties ties) {
     Specification slow =
@@ -458,7 +457,7 @@ TEST_F(TrainerTest, StepsEndTrainingWithinAnEpoch) {
   ASSERT_EQ(told.steps.size(), 19U);
   EXPECT_EQ(told.steps.back().total_steps, 19);
   EXPECT_EQ(told.steps.back().epoch, 3);
-  EXPECT_NEAR(told.steps.back().learning_rate, 3e-3 / 16, 1e-12) << "of 16 equal steps down the last one";
+  EXPECT_NEAR(told.steps.back().learning_rate, 3e-3 / 16, 1e-12) << "the last of 16 equal steps down";
   const std::map<std::int64_t, double>& scores = told.values.at("dev/f1");
   EXPECT_EQ(scores.size(), 3U);
   EXPECT_TRUE(scores.contains(8) && scores.contains(16) && scores.contains(19));
@@ -475,7 +474,7 @@ TEST_F(TrainerTest, AsManyStepsAsSomeEpochsHaveAreTheSameTraining) {
   EXPECT_EQ(steps.values, epochs.values);
 }
 
-TEST_F(TrainerTest, StoppingAnywhereBeforeTheLastStepAndGoingOnChangesNoBit) {
+TEST_F(TrainerTest, StoppingAnywhereBeforeTheLastStepAndResumingChangesNoBit) {
   for (const char* every : {"train.checkpoint_every=0", "train.checkpoint_every=19"}) {
     const Specification of = specification({"train.steps=19", every});
     const Recorder whole = run("whole", of);
@@ -516,7 +515,7 @@ TEST_F(TrainerTest, BatchesByTokensAreWithinTheirLimitAndCountedBeforehand) {
     EXPECT_EQ(step.total_steps, static_cast<std::int64_t>(told.steps.size()));
   }
   EXPECT_EQ(tokens.size(), 3U);
-  EXPECT_EQ(tokens[1], tokens[2]) << "every epoch sees everything";
+  EXPECT_EQ(tokens[1], tokens[2]) << "every epoch has all tokens";
   EXPECT_NEAR(told.steps.back().learning_rate, 3e-3 / static_cast<double>(told.steps.size() - 3), 1e-12)
       << "the schedule knows how many steps there are";
   run("stopped", specification({"train.batch_tokens=50"}), ScriptedControl(11));
@@ -533,7 +532,7 @@ TEST_F(TrainerTest, ALossThatIsNotFiniteFailsWithStepAndLayer) {
   EXPECT_NE(told.reason.find("last good checkpoint"), std::string::npos) << told.reason;
 }
 
-TEST_F(TrainerTest, ACheckpointGetsNoNameBeforeWhatWasToldIsSafe) {
+TEST_F(TrainerTest, ACheckpointGetsItsNameAfterItsRecordsAreSafe) {
   Recorder recorder;
   recorder.disk_full = true;
   fs::create_directories(folder_ / "run");
@@ -544,11 +543,11 @@ TEST_F(TrainerTest, ACheckpointGetsNoNameBeforeWhatWasToldIsSafe) {
   Session session(specification, folder_ / "run", 1, device);
   EXPECT_THROW(Trainer(session.parts(recorder, control)).run(), RecordError);
   EXPECT_GT(recorder.safe_steps, 0u);
-  EXPECT_TRUE(list_checkpoints(folder_ / "run").empty()) << "a resume would skip steps that nobody recorded";
+  EXPECT_TRUE(list_checkpoints(folder_ / "run").empty()) << "a resume would skip steps without records";
 }
 
-/// The fault lies in the folder and not in the experiment: the run can resume after somebody has cleared it.
-TEST_F(TrainerTest, AFolderThatCannotBeMadeIsNothingAgainstTheExperiment) {
+/// The fault is in the folder and not in the experiment: the run can resume after the folder was cleared.
+TEST_F(TrainerTest, AFolderThatCannotBeMadeDoesNotFailTheExperiment) {
   fs::create_directories(folder_ / "run");
   std::ofstream(folder_ / "run" / "predictions") << "in the way";
   EXPECT_THROW(run("run", specification()), RecordError);
@@ -599,8 +598,8 @@ TEST_F(TrainerTest, VocabularyAndLabelsAreReplacedWholeNeverRewritten) {
   }
 }
 
-TEST_F(TrainerTest, ASetWithoutEntitiesIsTold) {
-  std::ofstream(folder_ / "dev.conll") << "nobody\tO\nhere\tO\n";
+TEST_F(TrainerTest, ReportsASetWithoutEntities) {
+  std::ofstream(folder_ / "dev.conll") << "snow\tO\nhere\tO\n";
   const Recorder told = run("run", specification());
   EXPECT_NE(std::find(told.notes.begin(), told.notes.end(),
                       "dev: no word belongs to an entity, so its F1 is 0 whatever a model finds, and chooses "
@@ -608,12 +607,12 @@ TEST_F(TrainerTest, ASetWithoutEntitiesIsTold) {
             told.notes.end());
 }
 
-TEST_F(TrainerTest, ARunFolderThatCannotBeWrittenIsNothingAgainstTheRun) {
+TEST_F(TrainerTest, ARunFolderThatCannotBeWrittenDoesNotFailTheRun) {
   fs::create_directories(folder_ / "run" / "labels.txt" / "a");  // in the way of the file
   EXPECT_THROW(run("run", specification()), RecordError);
 }
 
-/// The run's folder is moved away between the last question for the owner and what is done after it.
+/// The run's folder is moved away between the last check of ownership and the action after it.
 class MovedFolder final : public Control {
  public:
   MovedFolder(fs::path folder, int asked) : folder_(std::move(folder)), left_(asked) {}
@@ -640,7 +639,7 @@ TEST_F(TrainerTest, AFolderThatIsMovedIsTheReasonWhateverFailsFirst) {
     MovedFolder control(folder_ / name, asked);
     try {
       Trainer(session.parts(recorder, control)).run();
-      FAIL() << "a checkpoint was written into a folder that is gone";
+      FAIL() << "a checkpoint was written into a removed folder";
     } catch (const RecordError& error) {
       EXPECT_STREQ(error.what(), "the folder was moved; this attempt ends without a checkpoint") << asked;
     }

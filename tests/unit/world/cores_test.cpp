@@ -1,5 +1,5 @@
-// Cores, hardware threads and control groups, from folders that look like /sys and /proc; what OpenMP's own
-// variables say comes first.
+// Cores, hardware threads and control groups, from folders that look like /sys and /proc; OpenMP's own
+// variables take precedence.
 #include "world/cores.hpp"
 
 #include <gtest/gtest.h>
@@ -78,7 +78,7 @@ TEST_F(CoresOfMachine, TheFirstVersionOfControlGroupsIsReadToo) {
   write(root() / "sys/fs/cgroup/cpu/docker/abc/cpu.cfs_period_us", "100000\n");
   EXPECT_EQ(describe_cores({0, 1, 2, 3, 4, 5, 6, 7}, root()).granted, 2);
   write(root() / "sys/fs/cgroup/cpu/docker/abc/cpu.cfs_quota_us", "-1\n");
-  EXPECT_EQ(describe_cores({0, 1, 2, 3, 4, 5, 6, 7}, root()).granted, 0) << "-1 is no limit";
+  EXPECT_EQ(describe_cores({0, 1, 2, 3, 4, 5, 6, 7}, root()).granted, 0) << "-1 means unlimited";
 }
 
 TEST_F(CoresOfMachine, ALimitHasTheNameOfItsGroup) {
@@ -99,13 +99,14 @@ TEST_F(CoresOfMachine, ALimitHasTheNameOfItsGroup) {
   EXPECT_EQ(memory_limit(root())->amount, 5e6);
   EXPECT_EQ(memory_limit(root())->group, "/x");
   write(root() / "sys/fs/cgroup/memory/x/memory.limit_in_bytes", "9223372036854771712\n");
-  EXPECT_FALSE(memory_limit(root())) << "the first version's way to say no limit";
+  EXPECT_FALSE(memory_limit(root())) << "version 1 writes this for no limit";
 }
 
 TEST_F(CoresOfMachine, OpenMpsOwnVariablesWin) {
   write_hyperthreads();
   const Cores cores = describe_cores({0, 1, 2, 3}, root());
-  EXPECT_EQ(default_threads(cores, {.threads = 4}), 4) << "who wants the hardware threads gets them";
+  EXPECT_EQ(default_threads(cores, {.threads = 4}), 4)
+      << "a user who asks for the hardware threads gets them";
   EXPECT_EQ(default_threads(cores, {.threads = 4, .limit = 3}), 3);
   EXPECT_EQ(default_threads(cores, {.limit = 1}), 1);
   EXPECT_EQ(default_threads(cores, {.threads = 10000}), 512) << "Kokkos has room for no more";
@@ -131,7 +132,7 @@ TEST(OpenMpWishes, AreReadFromTheEnvironment) {
   EXPECT_EQ(openmp_wishes().threads, 0);
   EXPECT_FALSE(openmp_wishes().pinning);
   ::setenv("OMP_NUM_THREADS", "6,2", 1);
-  EXPECT_EQ(openmp_wishes().threads, 6) << "of nested levels the outermost";
+  EXPECT_EQ(openmp_wishes().threads, 6) << "the outermost of nested levels";
   for (const char* absurd : {"many", "99999999999", "0", "-2", "4,x", "513", "2.5"}) {
     ::setenv("OMP_NUM_THREADS", absurd, 1);
     EXPECT_EQ(testing::message_of<Error>([] { openmp_wishes(); }),

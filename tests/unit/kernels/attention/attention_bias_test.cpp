@@ -18,8 +18,8 @@ Numbers64 buckets_of(const DistanceBuckets& buckets, const Numbers64& distances)
   return result;
 }
 
-/// Of 16 in a direction 8 hold one distance each; above them bucket 8 + floor(2 log2(d / 8)), for
-/// 8 log(d / 8) / log(128 / 8) is that.
+/// Of 16 in a direction 8 hold one distance each; above them comes bucket 8 + floor(2 log2(d / 8)), because 8
+/// log(d / 8) / log(128 / 8) equals that.
 TEST(DistanceBuckets, OfAnEncoderByHand) {
   const DistanceBuckets buckets;
   EXPECT_EQ(buckets_of(buckets, {0, -1, -2, -7, -8, -11, -12, -15, -16, -22, -23, -31, -32}),
@@ -30,7 +30,7 @@ TEST(DistanceBuckets, OfAnEncoderByHand) {
             (Numbers64{17, 23, 24, 24, 25, 26, 30, 30, 31, 31}));
 }
 
-/// All 32 look back: 16 + floor(16 / 3 log2(d / 16)), for 16 log(d / 16) / log(128 / 16) is that.
+/// All 32 look back: 16 + floor(16 / 3 log2(d / 16)), because 16 log(d / 16) / log(128 / 16) equals that.
 TEST(DistanceBuckets, OfADecoderByHand) {
   const DistanceBuckets buckets{.causal = true};
   EXPECT_EQ(buckets_of(buckets, {0, -1, -15, -16, -18, -19, -32, -64, -112, -113, -127, -128, -999}),
@@ -38,7 +38,7 @@ TEST(DistanceBuckets, OfADecoderByHand) {
   EXPECT_EQ(buckets_of(buckets, {1, 20}), (Numbers64{0, 0}));
 }
 
-/// Few buckets: 4 are two in a direction, the first for no distance; 5 leave one unused.
+/// Few buckets: 4 are two in each direction, the first for distance 0; 5 leave one unused.
 TEST(DistanceBuckets, OfTheSmallestTables) {
   EXPECT_EQ(buckets_of({.count = 4, .farthest = 2}, {-9, -1, 0, 1, 9}), (Numbers64{1, 1, 0, 3, 3}));
   EXPECT_EQ(buckets_of({.count = 5, .farthest = 2}, {-9, -1, 0, 1, 9}), (Numbers64{1, 1, 0, 3, 3}));
@@ -54,7 +54,7 @@ TEST(DistanceBuckets, RefuseWhatHasNoMeaning) {
                  "the farthest distance is 16, and buckets below 16 hold one distance each");
 }
 
-/// Whatever table and length: each distance has the number of its bucket.
+/// For any table and length, each distance has the number of its bucket.
 TEST(DistanceBias, HoldsTheNumberOfEachDistance) {
   for (const DistanceBuckets& buckets :
        {DistanceBuckets{}, DistanceBuckets{.causal = true}, DistanceBuckets{.count = 5, .farthest = 6},
@@ -89,7 +89,7 @@ class AttentionBias : public ::testing::TestWithParam<Precision> {
     options.key = {7, 8, 9};
     const OwnedTensor bias = random_tensor(sum_type(type), {heads, 2 * reach}, 4);
     options.bias = bias;
-    // Scores that are not divided would else be so large that one weight is all.
+    // Scores that are not divided would otherwise be so large that one weight is almost 1.
     const OwnedTensor qkv = random_tensor(type, {rows, 3 * width}, 1, options.scaled ? 1.0 : 0.5),
                       dout = random_tensor(type, {rows, width}, 2);
     OwnedTensor out(type, {rows, width}), dqkv(type, {rows, 3 * width}),
@@ -137,7 +137,7 @@ TEST_P(AttentionBias, MayBeAbsentWhereScoresAreNotScaled) {
   expect_self_attention(out, log_sum, dqkv, expected, tolerance, "not scaled");
 }
 
-/// A text that grows: the last rows over all keys have the bits of the whole pass.
+/// A growing sequence: the last rows over all keys have the bits of the whole pass.
 TEST_P(AttentionBias, DecodingRepeatsTheBitsOfAWholePass) {
   const DType type = GetParam().type;
   const std::int64_t length = 70, width = 32;
@@ -167,7 +167,7 @@ TEST_P(AttentionBias, DecodingRepeatsTheBitsOfAWholePass) {
 const auto all_precisions = ::testing::ValuesIn(precisions(5e-6, 1e-13, 2e-2));
 INSTANTIATE_TEST_SUITE_P(Precisions, AttentionBias, all_precisions, precision_name);
 
-/// Self-attention with a table of distances, on its way to the table's gradient.
+/// Self-attention with a table of distances, as a step towards the table's gradient.
 struct Learned {
   std::vector<std::int64_t> lengths;
   DistanceBuckets buckets;
@@ -189,7 +189,7 @@ struct Learned {
     self_attention(batch, options(), qkv, out, log_sum);
     device().fence();
   }
-  /// dtable, added to zeros.
+  /// Returns dtable, added to zeros.
   Values backward() {
     forward();
     self_attention_backward(batch, options(), qkv, out, log_sum, dout, dqkv, dbias);
@@ -230,7 +230,7 @@ TEST(DistanceBias, GradientsEqualDifferencesOfTheLoss) {
   }
 }
 
-/// The sequences of a batch one after another, and no other way: in float32 another order has other bits.
+/// Gradients add up the sequences of a batch in order: in float32 another order has other bits.
 TEST(DistanceBias, GradientsAreAddedSequenceBySequence) {
   const std::vector<std::int64_t> lengths{40, 31, 37, 22};
   Learned all{.lengths = lengths, .buckets = {}, .type = DType::float32};

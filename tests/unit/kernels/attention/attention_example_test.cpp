@@ -20,7 +20,7 @@ namespace {
 const std::string page = ENCORE_SOURCE_DIR "/docs/concepts/attention_example.md";
 const std::string picture = ENCORE_SOURCE_DIR "/docs/pictures/positions.svg";
 
-/// (rows, columns), on the device.
+/// Makes a tensor (rows, columns) on the device.
 struct Matrix {
   OwnedTensor tensor;
 
@@ -42,7 +42,7 @@ Matrix scaled(double factor, const Matrix& x) {
   return result;
 }
 
-/// x (R, in) times weight^T, weight (out, in).
+/// Returns x (R, in) times weight^T, weight (out, in).
 Matrix product_with_transposed(const Matrix& x, const Matrix& weight) {
   Matrix result(x.rows(), weight.rows());
   kernels::linear(device(), x.tensor, weight.tensor, {}, kernels::Activation::none, result.tensor);
@@ -67,12 +67,12 @@ Attended attend(const Matrix& q, const Matrix& k, const Matrix& v, bool causal =
   return result;
 }
 
-/// softmax(q k^T / sqrt(D)), (N, N).
+/// Returns softmax(q k^T / sqrt(D)), (N, N).
 Matrix weights_of(const Matrix& q, const Matrix& k, bool causal = false) {
   return std::move(attend(q, k, k, causal).weights);
 }
 
-/// The same without the division: the queries are made sqrt(D) times as long.
+/// Returns the same without the division: the queries are made sqrt(D) times as long.
 Matrix unscaled_weights_of(const Matrix& q, const Matrix& k) {
   return weights_of(scaled(std::sqrt(static_cast<double>(q.columns())), q), k);
 }
@@ -83,7 +83,7 @@ std::string number(double value) {
   return text;
 }
 
-/// `title` above the rows; with `sums` the sum of each row behind it.
+/// Prints `title` above the rows; with `sums` the sum of each row behind it.
 std::string shown(const std::string& title, const Matrix& x, bool sums = false) {
   std::string text = title + "\n";
   const Values values = x.values();
@@ -239,8 +239,8 @@ std::string positions_picture() {
              true);
 }
 
-/// The page with these blocks in place of its own; a block of the page that is not among them, or is missing
-/// there, is an error of the test.
+/// Returns the page with these blocks in place of its own; a block of the page without a computed one, or the
+/// reverse, fails the test.
 std::string with_blocks(const std::string& text, const std::map<std::string, std::string>& blocks) {
   std::string result = text;
   for (const auto& [name, block] : blocks) {
@@ -253,7 +253,7 @@ std::string with_blocks(const std::string& text, const std::map<std::string, std
   }
   std::size_t marks = 0;
   for (std::size_t at = 0; (at = result.find("<!-- computed: ", at)) != std::string::npos; ++at) ++marks;
-  EXPECT_EQ(marks, blocks.size()) << "the page has a block that nothing computes";
+  EXPECT_EQ(marks, blocks.size()) << "the page has a block that is not computed";
   return result;
 }
 

@@ -9,7 +9,7 @@
 namespace encore::test {
 namespace {
 
-/// Tensors of one case. q, dq lie in columns of a wider matrix, k and v side by side: (N, 2 C).
+/// Tensors of one case. q and dq are columns of a wider matrix, k and v stand side by side: (N, 2 C).
 struct Operands {
   static constexpr std::int64_t margin = 3;  // columns on either side of q
 
@@ -81,7 +81,7 @@ class AttentionMasks : public ::testing::TestWithParam<Precision> {
   }
 };
 
-TEST_P(AttentionMasks, causal) {
+TEST_P(AttentionMasks, Causal) {
   const Lengths lengths{1, 2, 33, 7, 0, 16, 17, 64, 130, 49};
   for (const std::int64_t size : {1, 5, 16, 33, 64})
     compare_self(lengths, {.heads = 2, .causal = true}, size);
@@ -131,7 +131,7 @@ TEST_P(AttentionMasks, EveryStrideThKeyBesideAWindow) {
     compare(queries, keys, positions, {.heads = 2, .window = 3, .causal = causal, .stride = 6}, 8);
   compare({20, 3}, {5, 40}, {0, 61}, {.heads = 2, .window = 4, .stride = 7}, 8);
 }
-/// Far behind the last key a window is empty: zeros come out, and no gradient goes back.
+/// Far behind the last key a window is empty: the output is zero, and no gradient goes back.
 TEST_P(AttentionMasks, QueriesWhoseWindowHoldsNoKey) {
   compare({20, 3}, {5, 40}, {0, 60}, {.heads = 2, .window = 4}, 8);
   compare({20, 3}, {5, 40}, {0, 60}, {.heads = 2, .dropout = 0.3, .window = 4, .causal = true}, 8);
@@ -177,14 +177,14 @@ TEST(StridedAttention, VisitsWhatIsSeenAndNothingElse) {
         ASSERT_EQ(seen[static_cast<std::size_t>(j)], expected) << position << " " << j;
         visits += expected;
       }
-      ASSERT_EQ(seen, seeing) << "the pattern is the same both ways";
+      ASSERT_EQ(seen, seeing) << "both functions give the same pattern";
     }
     EXPECT_LE(visits, 3 * keys * root);
     EXPECT_GE(visits, 2 * keys * root);
   }
 }
 
-/// Rows [begin, begin + count) of a tensor.
+/// Returns rows [begin, begin + count) of a tensor.
 Values rows_of(const OwnedTensor& tensor, std::int64_t begin, std::int64_t count) {
   const Values all = tensor.values();
   const std::int64_t width = tensor.tensor().extent(1);
@@ -195,7 +195,7 @@ OwnedTensor tensor_of(DType type, std::int64_t columns, const Values& values) {
   tensor.set(values);
   return tensor;
 }
-/// Where two lists of values differ first, in words; empty where all bits are equal.
+/// Describes the first difference of two lists of values; empty if all bits are equal.
 std::string first_difference(const Values& a, const Values& b) {
   if (a.size() != b.size())
     return std::to_string(a.size()) + " values instead of " + std::to_string(b.size());
@@ -304,7 +304,7 @@ TEST_P(Decoding, OverACacheWhoseOtherRowsHoldAnything) {
     for (const std::int64_t size : {5, 16, 64}) expect_equal_bits({70, 1, 33, 17}, 3, options, size, 131);
 }
 
-/// Without a mask too: over the encoder's rows, whatever rows of queries stand beside.
+/// The same without a mask: over the encoder's rows, whatever rows of queries stand beside.
 TEST_P(Decoding, ARowOverOtherKeysDoesNotDependOnItsNeighbours) {
   const DType type = GetParam().type;
   for (const std::int64_t size : {5, 16, 64}) {
@@ -338,7 +338,7 @@ const auto all_precisions = ::testing::ValuesIn(precisions(5e-6, 1e-13, 2e-2));
 INSTANTIATE_TEST_SUITE_P(Precisions, AttentionMasks, all_precisions, precision_name);
 INSTANTIATE_TEST_SUITE_P(Precisions, Decoding, all_precisions, precision_name);
 
-/// The loss sum(dout * out) after q and kv have moved by `step` along their directions.
+/// Returns the loss sum(dout * out) after q and kv have moved by `step` along their directions.
 double moved_loss(Operands& x, const Values& q, const Values& kv, const Values& q_direction,
                   const Values& kv_direction, double step) {
   Values q_moved = q, kv_moved = kv;

@@ -1,4 +1,4 @@
-// Attention with explicit weights in double, one sequence and head at a time, and what its tests share: row
+// Attention with explicit weights in double, one sequence and head at a time, and helpers of its tests: row
 // sets whose first position is given, and columns of packed values.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace encore::test {
 
 using Lengths = std::vector<std::int64_t>;
 
-/// Columns [first, first + count) of values with `columns` in a row.
+/// Returns columns [first, first + count) of values with `columns` in a row.
 inline Values columns_of(const Values& values, std::int64_t columns, std::int64_t first, std::int64_t count) {
   Values result;
   for (std::size_t row = 0; row < values.size(); row += static_cast<std::size_t>(columns))
@@ -59,7 +59,7 @@ class RowsAt {
   RowSet rows_;
 };
 
-/// The factor that dropout puts on each weight; drawn as kernels.hpp says.
+/// Returns the factor that dropout puts on each weight; drawn as kernels.hpp specifies.
 inline double dropout_factor(const kernels::AttentionOptions& options, std::int64_t example,
                              std::int64_t head, std::int64_t query, std::int64_t key, std::int64_t keys) {
   if (!options.training || options.dropout == 0.0) return 1.0;
@@ -70,7 +70,7 @@ inline double dropout_factor(const kernels::AttentionOptions& options, std::int6
   return Dropout(options.dropout).factor<double>(word);
 }
 
-/// The slopes as the program that accompanies the paper makes them, by recursion.
+/// Computes the slopes by recursion, as the program that accompanies the paper does.
 inline Values alibi_slopes(std::int64_t heads) {
   const auto power = static_cast<std::int64_t>(std::exp2(std::floor(std::log2(static_cast<double>(heads)))));
   Values slopes;
@@ -83,7 +83,7 @@ inline Values alibi_slopes(std::int64_t heads) {
   return slopes;
 }
 
-/// What attention is computed of: lengths on both sides, the position of each sequence's first query.
+/// The sizes of one attention: lengths on both sides, the position of each sequence's first query.
 struct AttentionCase {
   Lengths queries, keys, positions;
   kernels::AttentionOptions options;
@@ -192,7 +192,7 @@ inline void expect_self_attention(const OwnedTensor& out, const OwnedTensor& log
   }
 }
 
-/// Part 0, 1 or 2 of a packed (N, 3 C): queries, keys or values.
+/// Returns part 0, 1 or 2 of a packed (N, 3 C): queries, keys or values.
 inline kernels::Slice part(const Tensor& packed, std::int64_t number) {
   const std::int64_t width = packed.extent(1) / 3;
   return {packed, number * width, width};

@@ -1,6 +1,6 @@
 // Attention by tensor cores: on an NVIDIA GPU as it is launched there, elsewhere with a warp of threads that
-// does what the instructions are documented to do. Against explicit weights in double, and for rows that do
-// not notice their neighbours.
+// follows the documentation of the instructions. Compared with explicit weights in double; rows must not
+// depend on their neighbours.
 #include "kernels/attention/attention_tensor_core.hpp"
 #include "unit/kernels/attention/tiled_case.hpp"
 
@@ -55,7 +55,7 @@ bool run(TiledCase& tiled, bool in_one = true) {
 
 #if ENCORE_HOST_BACKEND && !defined(KOKKOS_ENABLE_CUDA)
 
-/// What WarpDropout says of 16 queries and each tile of keys.
+/// Returns what WarpDropout gives for 16 queries and each tile of keys.
 struct DrawnBits {
   static constexpr int memory = kernels::WarpDropout::size;
   kernels::AttentionProblem p;
@@ -75,7 +75,7 @@ struct DrawnBits {
   }
 };
 
-/// The function of kernels.hpp, whether queries are drawn whole or for a tile of keys.
+/// The function of kernels.hpp, for queries that are drawn whole or for a tile of keys.
 TEST(AttentionTensorCore, DropoutIsDrawnAsPairByPair) {
   const Lengths keys{1, 2, 3, 4, 5, 16, 17, 20, 31, 32, 33, 63, 64, 65, 100, 255, 256, 257, 300};
   const Lengths queries(keys.size(), 16);
@@ -106,7 +106,7 @@ TEST(AttentionTensorCore, DropoutIsDrawnAsPairByPair) {
 #endif
 #if ENCORE_HOST_BACKEND || defined(KOKKOS_ENABLE_CUDA)
 
-/// Every way there is; they give equal bits.
+/// Computes in every available way; all must give equal bits.
 void run_all(TiledCase& tiled) {
   ASSERT_TRUE(run(tiled, false));
   if (!kernels::is_short(tiled.operands<bfloat16>().problem)) return;
@@ -143,7 +143,7 @@ TEST(AttentionTensorCore, EveryHeadSize) {
 TEST(AttentionTensorCore, LengthsAroundTiles) {
   compare_self({15, 16, 17, 31, 32, 33, 47, 48, 49}, {.heads = 1, .dropout = 0.2}, 32);
 }
-TEST(AttentionTensorCore, masks) {
+TEST(AttentionTensorCore, Masks) {
   for (const std::int64_t window : {0, 5, 1000})
     for (const bool causal : {false, true})
       compare_self({1, 33, 0, 50},
@@ -162,7 +162,7 @@ TEST(AttentionTensorCore, QueriesThatStartAtAnOffset) {
   // Far behind the last key a window is empty.
   compare({20, 3}, {5, 40}, {0, 60}, {.heads = 1, .window = 4}, 32);
 }
-/// Whose backward pass is one kernel; compare() sees that two give the same bits.
+/// Sizes whose backward pass is one kernel; compare() checks that two kernels give the same bits.
 TEST(AttentionTensorCore, ShortSequences) {
   const Lengths lengths{28, 0, 1, 16, 17, 32, 15};
   for (const std::int64_t size : {32, 64}) compare_self(lengths, {.heads = 1, .dropout = 0.1}, size);
@@ -200,7 +200,7 @@ TEST(AttentionTensorCore, BiasByDistance) {
     }
 }
 
-/// The last text of a batch has the bits that it has alone, however long the others are.
+/// The last sequence of a batch has the bits that it has alone, however long the others are.
 void expect_bits_alone(std::int64_t length) {
   const std::int64_t width = 2 * 32;
   const kernels::AttentionOptions options{.heads = 2, .training = true, .alibi = true, .causal = true};

@@ -42,8 +42,8 @@ TEST_P(Attention, OddLengthsAndHeadSizes) {
   for (const std::int64_t heads : {1, 3})
     for (const std::int64_t size : {1, 5, 16, 33, 64}) compare({1, 2, 33, 7, 16, 17}, heads, size, 0.0);
 }
-/// The last rows of a product are a tile of their own for each number of rows, the last keys part of a
-/// vector.
+/// For each number of rows the last rows of a product are a tile of their own, and the last keys are part of
+/// a vector.
 TEST_P(Attention, EveryLengthUpToTwoVectors) {
   std::vector<std::int64_t> lengths(34);
   std::iota(lengths.begin(), lengths.end(), 1);
@@ -108,8 +108,8 @@ TEST_P(Attention, AWindowThatHoldsEverySequenceChangesNoBit) {
   EXPECT_EQ(results[0], results[1]);
 }
 
-/// A mask would multiply what is far away by zero, and zero times NaN is NaN: it is not read at all.
-TEST_P(Attention, WhatLiesFarOutsideTheWindowIsNotComputed) {
+/// A mask would multiply values far away by zero, and zero times NaN is NaN: they are not read at all.
+TEST_P(Attention, ValuesFarOutsideTheWindowAreNotRead) {
   const DType type = GetParam().type;
   const std::int64_t length = 700, poisoned = 400, window = 20;
   const OwnedBatch batch({length});
@@ -135,8 +135,8 @@ TEST_P(Attention, WhatLiesFarOutsideTheWindowIsNotComputed) {
   }
 }
 
-/// With equal scores and one key's value 1, a query's output says whether that weight was dropped: each is
-/// held against its own word of the generator, whatever the order in which words are drawn.
+/// With equal scores and one key's value 1, a query's output shows whether that weight was dropped: each is
+/// compared with its own word of the generator, whatever the order in which words are drawn.
 TEST_P(Attention, EachWeightIsDroppedByItsOwnWord) {
   const DType type = GetParam().type;
   const double dropout = 0.3;

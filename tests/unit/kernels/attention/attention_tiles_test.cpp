@@ -1,5 +1,5 @@
-// Attention tile by tile, as GPUs compute it, on whatever device the tests run on: against explicit weights
-// in double, for equal bits with teams of other sizes, and for rows that do not notice their neighbours.
+// Attention tile by tile, as GPUs compute it, on any device: compared with explicit weights in double, for
+// equal bits with teams of other sizes, and for rows that do not depend on their neighbours.
 #include "kernels/attention/attention_tiled.hpp"
 #include "unit/kernels/attention/tiled_case.hpp"
 
@@ -22,7 +22,7 @@ bool run(TiledCase& tiled, int threads) {
   return launched;
 }
 
-/// Threads of a team that any device of the tests has.
+/// The number of threads in a team that every device of the tests supports.
 std::vector<int> team_sizes() {
 #if ENCORE_HOST_BACKEND
   if (host_threads() < 2) return {1};
@@ -59,11 +59,11 @@ TEST_P(AttentionTiles, LengthsUpTo300) {
   compare_self(lengths, {.heads = 1}, 64);
   compare_self(lengths, {.heads = 3, .dropout = 0.3, .causal = true}, 16);
 }
-/// Sizes of tiles fall as heads grow.
+/// Tiles are smaller for larger heads.
 TEST_P(AttentionTiles, LargeHeads) {
   for (const std::int64_t size : {96, 128, 160}) compare_self({40, 9, 17}, {.heads = 1}, size);
 }
-TEST_P(AttentionTiles, masks) {
+TEST_P(AttentionTiles, Masks) {
   const Lengths lengths{1, 2, 33, 7, 0, 16, 17, 64, 130};
   for (const std::int64_t window : {0, 1, 15, 40, 1000})
     for (const bool alibi : {false, true})
@@ -113,7 +113,7 @@ kernels::AttentionOptions with_everything() {
   return {.heads = 2, .dropout = 0.3, .training = true, .key = {4, 5, 6}, .alibi = true, .causal = true};
 }
 
-/// Any size of a team, and a second run.
+/// Other sizes of a team, and a second run.
 TEST_P(AttentionTiles, EqualBitsForEveryTeam) {
   const Lengths lengths{100, 3, 65, 32};
   const auto results = [&](int threads) {
@@ -126,8 +126,8 @@ TEST_P(AttentionTiles, EqualBitsForEveryTeam) {
     for (int run = 0; run < 2; ++run) EXPECT_EQ(results(threads), first) << threads << " threads";
 }
 
-/// The last text of a batch has the bits that it has alone (its number decides what dropout draws, so without
-/// it), however long the others are.
+/// The last sequence of a batch has the bits that it has alone, however long the others are. (Dropout depends
+/// on its number, so it is off.)
 TEST_P(AttentionTiles, RowsHaveTheBitsThatTheyHaveAlone) {
   const std::int64_t length = 70, width = 2 * 16;
   kernels::AttentionOptions options = with_everything();
@@ -157,7 +157,7 @@ TEST_P(AttentionTiles, RowsHaveTheBitsThatTheyHaveAlone) {
   }
 }
 
-/// Pair by pair otherwise.
+/// Otherwise pair by pair.
 TEST_P(AttentionTiles, AreNotForKeysThatLieApartNorForHeadsWithoutRoom) {
   TiledCase apart({{9}, {9}, {0}, {.heads = 1, .window = 2, .stride = 3}, 4}, GetParam().type);
   EXPECT_FALSE(run(apart, team_sizes().front()));

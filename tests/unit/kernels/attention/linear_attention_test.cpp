@@ -16,7 +16,7 @@ double feature_slope(double x) {
   return x > 0.0 ? 1.0 : std::exp(x);
 }
 
-/// By the weights f(q_i) f(k_j) of all pairs, which the kernels never have.
+/// Computes with the weights f(q_i) f(k_j) of all pairs, which the kernels never store.
 LinearResult linear_reference(const Lengths& lengths, std::int64_t heads, std::int64_t width, const Values& q,
                               const Values& k, const Values& v, const Values& dout) {
   LinearResult r{Values(q.size(), 0.0), Values(q.size(), 0.0), Values(q.size(), 0.0), Values(q.size(), 0.0)};

@@ -1,4 +1,5 @@
-// Rotary positions against complex numbers in double: a pair of channels is one, and turning multiplies it.
+// Rotary positions compared with complex numbers in double: a pair of channels is one number, and a rotation
+// multiplies it.
 #include <complex>
 
 #include "unit/kernels/attention/attention_reference.hpp"
@@ -24,7 +25,7 @@ Values turned(const std::vector<std::int64_t>& lengths, std::int64_t heads, std:
   return qkv;
 }
 
-/// The two parts of qkv (N, 3 C) that turn.
+/// The two parts of qkv (N, 3 C) that rotate.
 kernels::Slice queries_and_keys(const Tensor& qkv) {
   return {qkv, 0, qkv.extent(1) / 3 * 2};
 }

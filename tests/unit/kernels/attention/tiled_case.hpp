@@ -1,5 +1,5 @@
-// TiledCase: one attention with its tensors, for tests that launch kernels for tiles themselves, and what
-// explicit weights in double give for it.
+// TiledCase: one attention with its tensors, for tests that launch kernels for tiles themselves, and the
+// result of explicit weights in double.
 #pragma once
 
 #include <encore/view.hpp>
@@ -10,7 +10,7 @@
 
 namespace encore::test {
 
-/// Tensors of one case: q, k and v side by side where queries are keys, else q apart.
+/// Tensors of one case: q, k and v side by side if queries are keys, else q apart.
 class TiledCase {
  public:
   TiledCase(AttentionCase attention_case, DType type)
@@ -26,7 +26,7 @@ class TiledCase {
         dkv(type, {keys_.count(), 2 * of_.width}),
         dbias(sum_type(type), {keys_.count(), 2 * of_.options.heads}) {}
 
-  /// Where everything lies, for kernels of T.
+  /// The places of all tensors, for kernels of T.
   template <class T>
   struct Operands {
     kernels::AttentionProblem problem;
@@ -52,7 +52,7 @@ class TiledCase {
             of_.options.bias ? elements<Sum<T>>(dbias) : nullptr};
   }
 
-  /// So that what a kernel leaves out is seen.
+  /// Fills the results with NaN, so that values that a kernel leaves out are seen.
   void forget_results() {
     for (OwnedTensor* result : {&out, &log_sum, &dq, &dkv, &dbias}) result->fill(NAN);
   }

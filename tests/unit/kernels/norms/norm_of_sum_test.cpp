@@ -8,13 +8,13 @@ namespace {
 constexpr double epsilon = 1e-5;
 constexpr RandomKey key{11, 22, 33};
 
-/// What both ways compute, in one order.
+/// The results of both ways, in one order.
 struct Computed {
   Values y, sum, mean, scale, dtrunk, dbranch, dgain, dbias;
   bool operator==(const Computed&) const = default;
 };
 
-/// Inputs and room for results of one shape; both ways start from the same.
+/// Inputs and memory for results of one shape; both ways start from the same values.
 struct Problem {
   Problem(DType type, const std::vector<std::int64_t>& lengths, std::int64_t width)
       : batch(lengths),
@@ -44,7 +44,7 @@ struct Problem {
   OwnedTensor trunk, branch, dy, gain, bias, y, dtrunk, dbranch, mean, scale, dgain, dbias;
 };
 
-/// x: the input; dx: where its gradient goes.
+/// x: the input; dx: where its gradient is written.
 void run_norm(bool rms, const Problem& p, const ResidualSum& x, const ResidualSum& dx) {
   if (rms) {
     kernels::rms_norm(device(), x, p.gain, epsilon, p.y, p.scale);
@@ -68,7 +68,7 @@ Computed in_one_pass(bool rms, const Problem& p, double probability) {
   return p.computed();
 }
 
-/// Without dropout both gradients may lie in the same memory.
+/// Without dropout both gradients may share their memory.
 Computed in_one_pass_with_one_gradient(bool rms, const Problem& p) {
   run_norm(rms, p, {p.trunk, p.branch, p.batch, {}}, {p.dtrunk, p.dtrunk, p.batch, {}});
   Computed computed = p.computed();
@@ -86,7 +86,7 @@ void PrintTo(const Case& c, std::ostream* out) {
 
 class NormOfSum : public ::testing::TestWithParam<Case> {};
 
-/// One that nothing has written holds NaN, which equals nothing.
+/// A value that was not written holds NaN, which equals nothing.
 Values without_unused(const Values& values, bool unused) {
   return unused ? Values{} : values;
 }

@@ -1,7 +1,8 @@
-// Products by tiles of AMX: the arithmetic of the instruction; every product, with every epilogue, bit for
-// bit against its definition, and that against double; weights of integers against the other way to compute
-// them. All that by the emulated tiles and by the machine code for real ones, which a trap executes where the
-// processor has none; on a processor that has them, the instruction against the emulation.
+// Products by tiles of AMX: the arithmetic of the instruction; every product, with every epilogue, compared
+// bit for bit with its definition, and that with double; weights of integers compared with the other way to
+// compute them. All of it runs with emulated tiles and with the machine code for real ones, which a trap
+// executes if the processor has none; on a processor that has them, the instruction is compared with the
+// emulation.
 #include <random>
 
 #include <encore/rows.hpp>
@@ -80,7 +81,7 @@ std::string text_of(const Case& one) {
   return std::to_string(one.rows) + " x " + std::to_string(one.columns) + " x " + std::to_string(one.inner);
 }
 
-/// The sums that the tiles make of element (i, j): their definition, one by one.
+/// Computes the sums of element (i, j) as the tiles define them, one by one.
 float sum_of(const Values& a, bool ta, const Values& b, bool tb, const Case& size, std::int64_t i,
              std::int64_t j) {
   const auto factor = [&](const Values& values, bool inner_last, std::int64_t outer, std::int64_t k,

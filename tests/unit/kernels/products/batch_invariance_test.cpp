@@ -15,14 +15,14 @@ using kernels::Transpose;
 
 constexpr std::int64_t most_rows = 70;
 
-/// Rows [first, first + count) of a matrix.
+/// Returns rows [first, first + count) of a matrix.
 Tensor part_of(const OwnedTensor& matrix, std::int64_t first, std::int64_t count) {
   const Tensor& whole = matrix.tensor();
   const auto skipped = static_cast<std::size_t>(first * whole.extent(1)) * size_of(whole.dtype);
   return Tensor(static_cast<std::byte*>(whole.data) + skipped, whole.dtype, {count, whole.extent(1)});
 }
 
-/// multiply(x, y) on all rows, then on every number of them, somewhere in x and somewhere in y.
+/// Runs multiply(x, y) on all rows, then on every number of them, somewhere in x and somewhere in y.
 template <class Multiply>
 void expect_invariant(DType type, std::int64_t out, std::int64_t in, const std::string& what,
                       const Multiply& multiply) {
@@ -87,7 +87,7 @@ TEST_P(BatchInvariant, GemmEitherWayAndAccumulated) {
       }
 }
 
-/// Of products that are batch-invariant, or not.
+/// Tests products that are batch-invariant, or not.
 void expect_the_bits_of_the_matrix(DType type, bool invariant) {
   GemmLibrary& library = invariant ? device().gemm().invariant() : device().gemm();
   auto wider = shapes;
@@ -102,7 +102,7 @@ void expect_the_bits_of_the_matrix(DType type, bool invariant) {
       continue;
     }
     OwnedTensor memory(DType::float32, {static_cast<std::int64_t>(bytes / sizeof(float))});
-    memory.set(Values(bytes / sizeof(float), std::nan("")));  // what is not written would be seen
+    memory.set(Values(bytes / sizeof(float), std::nan("")));  // unwritten values would be seen
     void* const place = memory.tensor().data;
     library.lay_out(device(), weight, place);
     WeightLayouts layouts;
@@ -120,7 +120,7 @@ void expect_the_bits_of_the_matrix(DType type, bool invariant) {
       };
       const Values expected = result(nullptr);
       EXPECT_EQ(result(&layouts), expected) << out << " x " << in << ", " << rows << " rows";
-      // That it is read at all: the layout of another matrix gives other numbers.
+      // The layout is really read: the layout of another matrix gives other numbers.
       library.lay_out(device(), other, place);
       EXPECT_NE(result(&layouts), expected) << out << " x " << in << ", " << rows << " rows";
       library.lay_out(device(), weight, place);
@@ -182,7 +182,7 @@ TEST(WeightLayouts, AreFoundByPlaceTypeAndShape) {
   layouts.add(weight, &layout);
   EXPECT_TRUE(layouts.contains(weight));
   EXPECT_FALSE(layouts.contains(other));
-  EXPECT_FALSE(layouts.was_found(weight)) << "nobody has asked for it";
+  EXPECT_FALSE(layouts.was_found(weight)) << "it was not requested";
   EXPECT_EQ(layouts.find(weight), &layout);
   EXPECT_EQ(layouts.find(other), nullptr);
   void* const place = weight.tensor().data;

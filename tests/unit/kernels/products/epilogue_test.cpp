@@ -1,5 +1,5 @@
-// What a product does on the way, against the same as passes of their own: equal bits, for every library,
-// type and shape. The order of the sums of columns is written down here once more.
+// Epilogues of products compared with separate passes: equal bits, for every library, type and shape. The
+// test repeats the order of the sums of columns.
 #include "unit/kernels/kernel_test.hpp"
 
 #include <algorithm>
@@ -25,12 +25,12 @@ void expect_same_bits(const OwnedTensor& actual, const Values& expected, const s
         << what << " at " << i << ": " << values[i] << " instead of " << expected[i];
 }
 
-/// Dy (rows, out), weight (out, in).
+/// The tensors dy (rows, out) and weight (out, in).
 struct Shape {
   std::int64_t rows, out, in;
 };
 
-/// The products of a whole model only where the library is the one that computes them.
+/// The products of a whole model only if the library is the one that computes them.
 std::vector<Shape> shapes(bool large) {
   std::vector<Shape> list;
   for (const std::int64_t rows : {1, 17, 842})
@@ -100,7 +100,7 @@ TEST_P(Epilogue, LinearBackwardInputTakesTheDerivative) {
   }
 }
 
-/// Of so different sizes that hardly any sum is exact, in bfloat16 neither.
+/// Values of such different sizes that hardly any sum is exact, even in bfloat16.
 OwnedTensor uneven_tensor(DType type, const std::vector<std::int64_t>& shape, std::uint64_t seed) {
   OwnedTensor tensor = random_tensor(type, shape, seed);
   Values values = tensor.values();
@@ -109,8 +109,8 @@ OwnedTensor uneven_tensor(DType type, const std::vector<std::int64_t>& shape, st
   return tensor;
 }
 
-/// Blocks of 64 rows, each from its first to its last; then the blocks, in the order of `block_at`. On a GPU
-/// 32 runs of blocks come before their sums are added.
+/// Adds up blocks of 64 rows, each from its first to its last; then the blocks, in the order of `block_at`.
+/// On a GPU 32 runs of blocks are summed first.
 template <class S, class BlockAt>
 Values column_sums(const Values& rows, Values sums, const BlockAt& block_at) {
   const std::size_t columns = sums.size(), count = rows.size() / columns, blocks = (count + 63) / 64;
@@ -202,7 +202,7 @@ void remember_label(const char* name, std::uint32_t, std::uint64_t*) {
   seen_labels().insert(name);
 }
 
-TEST(Epilogues, AreNoPassesOfTheirOwnOnAHost) {
+TEST(Epilogues, NeedNoPassesOfTheirOwnOnAHost) {
   const auto before = Kokkos::Tools::Experimental::get_callbacks();
   Kokkos::Tools::Experimental::set_begin_parallel_for_callback(remember_label);
   for (const DType type : {DType::float32, DType::float64, DType::bfloat16}) {

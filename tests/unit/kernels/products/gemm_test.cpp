@@ -139,7 +139,7 @@ TEST(GemmLibraries, ThePortableOneAgreesWithTheChosenOne) {
 }
 #endif
 
-/// What cuBLASLt chooses algorithms for: few sizes, none much larger than the batch.
+/// The sizes for which cuBLASLt chooses algorithms: few, none much larger than the batch.
 TEST(RoundedSize, IsOneOfFewAndNotMuchLarger) {
   std::int64_t last = 0, sizes = 0;
   for (std::int64_t size = 0; size <= 1 << 20; ++size) {

@@ -1,5 +1,6 @@
-// Products with weights of 8-bit and 4-bit integers: against the sums of integers computed one by one, with
-// every epilogue; rows do not depend on each other; the portable way gives the integers of the instruction.
+// Products with weights of 8-bit and 4-bit integers: compared with the sums of integers computed one by one,
+// with every epilogue; rows do not depend on each other; the portable way gives the integers of the
+// instruction.
 #include "unit/kernels/kernel_test.hpp"
 
 #include <cmath>
@@ -38,7 +39,7 @@ Rounded rounded_weights(const Values& w, std::int64_t rows, std::int64_t columns
   return found;
 }
 
-/// The bytes that the product reads, and what they stand for.
+/// The bytes that the product reads, and the values that they mean.
 Rounded rounded_rows(const Values& x, std::int64_t rows, std::int64_t columns) {
   Rounded found;
   for (std::int64_t r = 0; r < rows; ++r) {
@@ -54,7 +55,7 @@ Rounded rounded_rows(const Values& x, std::int64_t rows, std::int64_t columns) {
   return found;
 }
 
-/// A weight whose products are computed by integers as long as this lives.
+/// A weight whose products are computed by integers while this object lives.
 class Quantized {
  public:
   Quantized(const OwnedTensor& seen, const OwnedTensor& values, int bits = 8)
@@ -151,7 +152,7 @@ TEST_P(Int8Product, ARowHasItsBitsWhateverStandsBesideIt) {
   }
 }
 
-TEST_P(Int8Product, WhatIsNotFiniteIsNotLost) {
+TEST_P(Int8Product, InfiniteAndNanValuesAreNotLost) {
   const DType type = GetParam().type;
   for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
                            -std::numeric_limits<double>::infinity()}) {
@@ -342,7 +343,7 @@ TEST(Int8Weights, WhatWasRoundedIsRoundedToItself) {
   }
 }
 
-TEST(Int8Weights, ZerosAndWhatIsNotFinite) {
+TEST(Int8Weights, ZerosInfinitiesAndNan) {
   const float zeros[] = {0.0F, -0.0F};
   EXPECT_EQ(int8_scale(zeros, 2), 0.0F);
   std::int8_t q[2] = {1, 1};

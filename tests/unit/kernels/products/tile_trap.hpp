@@ -31,7 +31,7 @@ class TileTrap {
   TileTrap(const TileTrap&) = delete;
   TileTrap& operator=(const TileTrap&) = delete;
 
-  /// Of all threads, since the process began.
+  /// Counts for all threads, since the process began.
   static inline std::atomic<std::int64_t> configured = 0, released = 0, multiplied = 0;
 
  private:
@@ -62,7 +62,7 @@ class TileTrap {
   static Instruction decode(const mcontext_t& context) {
     const auto* code = reinterpret_cast<const std::uint8_t*>(context.gregs[REG_RIP]);
     if (code[0] != 0xC4 || (code[1] & 0x1F) != 2 || (code[2] & 0x84) != 0)
-      refuse("tile trap: an instruction that is none of AMX\n");
+      refuse("tile trap: an instruction that does not belong to AMX\n");
     const int high_index = (code[1] & 0x40) != 0 ? 0 : 8, high_base = (code[1] & 0x20) != 0 ? 0 : 8;
     Instruction found{.prefix = code[2] & 3,
                       .opcode = code[3],
