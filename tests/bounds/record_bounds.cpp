@@ -180,7 +180,7 @@ TEST(SentencePieceBounds, ManyTokens) {
       read_sentencepiece);
 }
 
-TEST(SentencePieceBounds, ManyTextsOfAToken) {
+TEST(SentencePieceBounds, ManyStringsOfAToken) {
   expect_linear(
       {20000, 600.0, 40.0}, [](std::size_t n) { return wire(1, repeated(n, wire(1, "a"))); },
       read_sentencepiece);

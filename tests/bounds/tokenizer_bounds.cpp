@@ -274,7 +274,7 @@ TEST(VocabularyBounds, ManyCharacters) {
       {8000, table_steps, 400.0},
       [](std::size_t n) {
         Strings tokens = {"[PAD]", "[UNK]", "[CLS]", "[SEP]"};
-        for (std::size_t i = 0; i < n; ++i) {  // from U+4E00 on
+        for (std::size_t i = 0; i < n; ++i) {  // from U+4E00
           const std::size_t point = 0x4E00 + i;
           tokens.push_back({static_cast<char>(0xE0 | point >> 12),
                             static_cast<char>(0x80 | (point >> 6 & 63)),

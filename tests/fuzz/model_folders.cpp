@@ -135,7 +135,7 @@ FolderFiles bert_folder() {
           {"config_sentence_transformers.json", R"({"prompts":{},"default_prompt_name":null})"}};
 }
 
-/// With tokens in tokenizer.json alone, and classes.
+/// A BERT for classes with tokens in tokenizer.json alone.
 FolderFiles bert_whole_folder() {
   json config = bert_config("BertForTokenClassification");
   config["id2label"] = {{"0", "O"}, {"1", "B-PER"}, {"2", "I-PER"}};

@@ -11,7 +11,8 @@ namespace encore::fuzz {
 /// The content of each file by its path in the folder, without weights.
 using FolderFiles = std::map<std::string, std::string>;
 
-/// By a name: "bert", "bert_whole" (its tokens are in tokenizer.json alone). `exp import` takes each of them.
+/// Returns a folder by its name: "bert", "bert_whole" (its tokens are in tokenizer.json alone). `exp import`
+/// accepts each of them.
 const std::map<std::string, FolderFiles>& model_folders();
 
 /// The tokens of a byte-level vocabulary: these markers, all bytes, and those that byte_merges makes.

@@ -12,8 +12,8 @@ namespace encore::fuzz {
 
 using Words = std::vector<std::string>;
 
-/// One to eight changes: bits and bytes, what is taken out, doubled or moved, words of the format, numbers at
-/// the edges of their types, a part of another input.
+/// Makes one to eight changes: bits and bytes, removed, doubled or moved parts, words of the format, numbers
+/// at the edges of their types, a part of another input.
 void mutate_bytes(std::string& input, const Words& words, const std::vector<std::string>& others,
                   Random& random);
 

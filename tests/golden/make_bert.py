@@ -181,7 +181,7 @@ def write_expected(result):
 
 
 def minilm(place):
-    """The states of a few rows of three texts, whose tokens are stored too, in float32 as the weights are."""
+    """The states of a few rows of three inputs, whose tokens are stored too, in float32 as the weights are."""
     tokenizer = transformers.AutoTokenizer.from_pretrained(place)
     model = transformers.BertModel.from_pretrained(place).double().eval()
     long = " ".join(["The committee met again in Geneva on Tuesday, but nobody could say what it had decided."] * 5)

@@ -195,7 +195,7 @@ std::set<std::string> pieces_of_sql(const std::string& text) {
 
 /// A name or value that came out of a database, a spool or a file must not become a part of a statement:
 /// values are bound, names come from schema.sql. Each part below was looked at: a constant, a number, or a
-/// condition that this program wrote. Whoever adds one looks at it too.
+/// condition that this program wrote. Review each one that you add.
 TEST(Sql, NoStatementIsMadeOfData) {
   const std::map<std::string, std::set<std::string>> known = {
       {"bundle/pack_bundle.cpp", {"cached:+std::string(table)+"}},

@@ -25,7 +25,7 @@ struct Bert {
   double block() const { return matrices() + 4 * width + hidden + width + 2 * norm(); }
   double transform() const { return width * width + width + norm(); }
   double parameters() const { return embedding() + layers * block() + transform() + tokens; }
-  /// q k^T and p v over all pairs of a sequence.
+  /// The operations of q k^T and p v over all pairs of a sequence.
   double forward(double sequences, double length, double picked) const {
     const double block = 2 * sequences * length * matrices() + 4 * sequences * length * length * width;
     return layers * block + 2 * picked * (width * width + width * tokens);

@@ -62,7 +62,7 @@ TEST_F(Translation, KeepsTheLowestLossWhereBleuIsUndefined) {
   EXPECT_FALSE(contains(by_characters, "undefined")) << by_characters;
 }
 
-TEST_F(Translation, IsNoGraphOfOnnx) {
+TEST_F(Translation, IsNotExportedAsOnnx) {
   sandbox_.write("days.toml", experiment(only_tokens, by_tokens));
   output_of({"run", "days.toml", "-q", "-S", "train.epochs=1"});
   EXPECT_TRUE(contains(
@@ -161,7 +161,7 @@ TEST_F(Translation, RefusesToEvaluateHalfOfASet) {
   EXPECT_EQ(sandbox_.exp({"evaluate", "days", "dev.en", "--beam", "-1"}).end.exit_code, 2);
 }
 
-TEST_F(Translation, RefusesToSelectByTextsThatAreNotWritten) {
+TEST_F(Translation, RefusesToSelectByOutputThatIsNotWritten) {
   EXPECT_TRUE(contains(refusal(experiment(only_tokens, "")),
                        "the development set has no measure \"dev/bleu\"; it has \"dev/perplexity\", "
                        "\"dev/accuracy\""))

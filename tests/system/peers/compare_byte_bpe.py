@@ -85,7 +85,7 @@ def with_given_merges(words, path, add_prefix_space):
     tokens = sorted(set(model["vocab"]) - set(special))
     random.Random(1).shuffle(tokens)
     numbers = {token: number for number, token in enumerate(special + tokens)}
-    # Without the added tokens of the trainer, which would be found in texts that spell them ("<unk>" in WikiText).
+    # Leaves out the added tokens of the trainer, which would be found in lines that spell them ("<unk>" in WikiText).
     plain = Tokenizer(models.BPE(vocab=numbers, merges=[tuple(pair) for pair in model["merges"]]))
     plain.pre_tokenizer = tokenizer.pre_tokenizer
     plain.save(path)

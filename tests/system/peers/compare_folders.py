@@ -4,10 +4,10 @@
 (or sentence-transformers) computes from the same folder, within 1e-4, or be rejected by a message that names the file or the field.
 There is no third outcome: the script prints for each kind of folder how many were equal, rejected and wrong, and exits with 1 if
 one is wrong. The models are small, with weights drawn at random. Compared are: of encoders the vectors, the probabilities of masked
-words, the labels of texts and words; of a GPT-2, a BART, a MarianMT and a T5 the text that is written, the best token each time, and
-its log-probability. Settings of generation other than the markers are not taken over: the texts are the same with and without them,
-and the import must name them in a notice. Without sentencepiece the MarianMT and the T5 are left out; without transformers and torch
-the script leaves with 77 (skipped).
+words, the labels of sentences and words; of a GPT-2, a BART, a MarianMT and a T5 the text that is written, the best token each time, and
+its log-probability. Settings of generation other than the markers are not taken over: the output is the same with and without them,
+and the import must name them in a notice. Without sentencepiece the MarianMT and the T5 are skipped; without transformers and torch
+the script exits with 77 (skipped).
 
     compare_folders.py build/openmp/bin/exp [--only WORD] [-v]
 """

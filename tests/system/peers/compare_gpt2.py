@@ -42,7 +42,7 @@ epochs = 2
 
 
 def make_folder(torch, transformers, place, texts):
-    """Of GPT2LMHeadModel, with tokenizer.json."""
+    """Writes a folder of GPT2LMHeadModel with tokenizer.json."""
     tokens, merges = common.byte_level_bpe(texts, 320)
     vocab = tokens | {END: len(tokens)}
     transformers.GPT2Tokenizer(vocab=vocab, merges=merges).save_pretrained(place)

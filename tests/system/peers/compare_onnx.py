@@ -106,7 +106,7 @@ class Graph:
         assert list(self.facts["inputs"]) == sorted(self.inputs) and list(self.facts["outputs"]) == sorted(self.outputs)
 
     def run(self, numpy, texts):
-        """What the scores of texts must be, from their tokens in one batch."""
+        """Computes the expected scores of `texts` from their tokens in one batch."""
         longest = max(len(text["ids"]) for text in texts)
         rows = lambda values, fill: list(values) + [fill] * (longest - len(values))
         given = {"input_ids": [rows(text["ids"], self.facts["special_pieces"]["padding"]) for text in texts],

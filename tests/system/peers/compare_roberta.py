@@ -25,9 +25,9 @@ FILES = ("vocab.json", "merges.txt")
 
 
 def make_folder(torch, transformers, place, texts):
-    """Of RobertaForMaskedLM, with tokenizer.json."""
+    """Writes a folder of RobertaForMaskedLM with tokenizer.json."""
     tokens, merges = common.byte_level_bpe(texts, 330, SPECIAL)
-    # Numbers in another order than the merges, as RoBERTa's are.
+    # The numbers have another order than the merges, as in RoBERTa.
     rest = [token for token in sorted(tokens, key=tokens.get) if token not in SPECIAL]
     random.Random(3).shuffle(rest)
     vocab = {token: number for number, token in enumerate(SPECIAL + rest)}

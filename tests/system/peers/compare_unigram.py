@@ -70,7 +70,7 @@ def theirs(model, line):
 
 
 def equally_probable(model, one, other):
-    """Sums of float32, and the same bytes unknown."""
+    """Whether two tokenizations have the same float32 sum and the same unknown bytes."""
     def score(tokens):
         return sum(model.get_score(number) for number, _, _ in tokens if not model.is_unknown(number))
 

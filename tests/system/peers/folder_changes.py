@@ -22,7 +22,7 @@ class Change:
             if file == "-":  # a file as a whole
                 (pathlib.Path(place) / path[0]).unlink()
                 continue
-            if file == "rows":  # so many more in the table of tokens
+            if file == "rows":  # adds this number of rows to the table of tokens
                 add_rows(place, value)
                 continue
             whole = read(place, file)
@@ -165,7 +165,7 @@ def changes():
     add("roberta", tok, "additional_special_tokens", ["good"], ["Ġ"])
     add("roberta", tok, "trim_offsets", False)
     add("roberta", tok, "errors", "ignore")
-    # --- tokens that were added, in all their flags
+    # --- added tokens, with all their flags
     tokens = len(wordpieces())
     row = {"good": wordpieces().index("good"), "covid": wordpieces().index("covid"), "new": None}
     for flags in ({}, {"special": True}, {"lstrip": True}, {"rstrip": True}, {"single_word": True}, {"normalized": True},

@@ -20,7 +20,7 @@ Cuts found(const std::vector<std::string>& tokens) {
   return cuts;
 }
 
-/// At every place of every token.
+/// Cuts at every place of every token.
 Cuts searched(const std::vector<std::string>& tokens) {
   std::map<std::string, std::int32_t> numbers;
   for (std::size_t i = 0; i < tokens.size(); ++i)

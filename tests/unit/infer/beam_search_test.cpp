@@ -40,7 +40,7 @@ TEST(BeamSearch, OfOneTextTakesTheBestTokenUntilTheEnd) {
 }
 
 TEST(BeamSearch, FindsATextThatBeginsWithALessProbableToken) {
-  // 1 is better than 2 at first; behind 1 all is equal, behind 2 all but certain.
+  // 1 is better than 2 at first; behind 1 all are equal, behind 2 one is almost certain.
   BeamSearch search({.beam = 2}, end, 2);
   search.advance(Lists{candidates({{1, 0.6}, {2, 0.4}})});
   search.advance(Lists{candidates({{3, 0.3}, {4, 0.3}, {5, 0.2}}), candidates({{6, 0.9}, {7, 0.1}})});

@@ -39,7 +39,7 @@ TEST(BestTokens, AreEnoughForTheWidestBeam) {
   const std::int64_t widest = 32;
   const std::vector<std::vector<NextToken>> rows = best_of(100, BeamSearch::candidates(widest) + 1);
   ASSERT_EQ(rows.size(), 2U);
-  EXPECT_GE(std::ssize(rows.front()), widest + 2) << "those that go on, the end, and padding";
+  EXPECT_GE(std::ssize(rows.front()), widest + 2) << "those that continue, the end, and padding";
   EXPECT_EQ(rows.front().front().token, 99);
 }
 

@@ -162,7 +162,7 @@ Numbers drawn_tokens(const Tokenizer& tokenizer, std::mt19937& random) {
   return tokens;
 }
 
-/// What is streamed of a text, as TextWriter, generate and serve do it.
+/// Returns the streamed parts, as TextWriter, generate and serve make them.
 Texts streamed(const Tokenizer& tokenizer, const Numbers& tokens, const Texts& stops) {
   TextStreamer streamer(stops);
   Texts parts;
@@ -184,7 +184,7 @@ void expect_streams(const Tokenizer& tokenizer, unsigned int seed) {
     const std::string bytes = tokenizer.decode(tokens);
     for (const Texts& ends : {Texts(), stops}) {
       const DecodedText whole = decoded_whole(tokenizer, tokens, ends);
-      ASSERT_EQ(stored(whole.text), whole.text) << "what is stored is what is measured";
+      ASSERT_EQ(stored(whole.text), whole.text) << "the stored and the measured text are equal";
       if (ends.empty()) {
         ASSERT_EQ(whole.text, stored(bytes));
       }

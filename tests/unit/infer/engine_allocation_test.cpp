@@ -121,8 +121,8 @@ TEST_P(EngineAllocation, AnswersAndVectorsShareTheirMemory) {
   EXPECT_EQ(answered(lengths), Taken());
 }
 
-/// Texts that each are one token longer than the last one: memory is planned for few of them.
-TEST_P(EngineAllocation, TextsThatGrowAreSeldomPlannedFor) {
+/// Inputs that are each one token longer than the last: memory is planned for few of them.
+TEST_P(EngineAllocation, GrowingInputsAreSeldomPlanned) {
   int plans = 0;
   const int longest = static_cast<int>(engine_->experiment().data.max_length) - 2;
   for (int length = 1; length <= longest; ++length) plans += answered({length}).kokkos > 0 ? 1 : 0;

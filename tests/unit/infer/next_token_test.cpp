@@ -96,7 +96,7 @@ TEST(NextToken, NumbersOfDrawsAreEvenAndTheirOwnForEachTextAndPosition) {
   EXPECT_EQ(draw_number(7, 1, 4), draw_number(7, 1, 4));
 }
 
-TEST(NextToken, LogitsThatAreNoNumbersStillGiveAToken) {
+TEST(NextToken, LogitsThatAreNotNumbersStillGiveAToken) {
   const std::vector<float> broken(5, std::nanf(""));
   EXPECT_LT(draw_token(broken, {.temperature = 1.0}, 0.5).token, 5);
   EXPECT_LT(most_probable(broken, 2)[1].token, 5);

@@ -52,7 +52,7 @@ TEST(ShownTokens, SpecialOnesHaveTheirNames) {
   }
 }
 
-TEST(ShownTokens, WhiteSpaceIsSeenAndPartsOfCharactersAreNoGarbage) {
+TEST(ShownTokens, WhiteSpaceAndPartsOfCharactersAreVisible) {
   byte_bpe::ByteBpe tokenizer(from_texts(4 + 256), {});
   tokenizer.train({{"a", 1}});
   EXPECT_EQ(names(tokenizer, "a b"), (Names{"a", "␣", "b"}));

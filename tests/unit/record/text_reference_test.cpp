@@ -96,7 +96,7 @@ TEST(TextHistograms, TheEndsOfEachRangeHaveBins) {
   EXPECT_EQ(bin({.tokens = 1, .distance = 1e300}, distance_stream), 127U);
   EXPECT_EQ(bin({.tokens = 1, .labels = {{"O", 2}}}, "label/O"), 20U);
   EXPECT_EQ(bin({.tokens = 1, .labels = {{"O", 2}}}, "label/B-PER"), 0U);
-  EXPECT_EQ(bin({.tokens = 1}, "label/O"), 0U) << "a text without labels has none";
+  EXPECT_EQ(bin({.tokens = 1}, "label/O"), 0U) << "an input without labels counts in no bin";
 }
 
 TEST(TextHistograms, ADistanceIsAboutOneWithinItsCloud) {

@@ -11,7 +11,7 @@ namespace {
 
 class ServiceReportTest : public ReportTest {
  protected:
-  /// A reference of 100 texts of 10 to 14 tokens, a quarter of them with the label "name".
+  /// Writes a reference of 100 inputs of 10 to 14 tokens, a quarter of them with the label "name".
   void write_reference(const RunRow& run) {
     TextReference reference{.source = "dev", .step = 7};
     reference.histograms.labels = {{"name", 0}, {"none", 0}};
@@ -21,7 +21,8 @@ class ServiceReportTest : public ReportTest {
   static TextFacts facts(std::int64_t tokens, bool name) {
     return {.tokens = tokens, .confidence = 0.9, .labels = {{name ? "name" : "none", 1}}};
   }
-  /// Texts of so many tokens, the first `right` of which got feedback that they were right, and one other.
+  /// Writes `count` inputs of `pieces` to `pieces` + 4 tokens; the first `right` got positive feedback, one
+  /// more negative.
   void serve(const RunRow& run, int count, std::int64_t tokens, int right = 0) {
     const std::filesystem::path folder = store().run_folder(run.id) / served_folder;
     std::filesystem::create_directories(folder);
