@@ -203,7 +203,7 @@ function showStatus() {
     return;
   }
   const weight = valuesOf(chosen(), state.head)[state.row * columns.length + state.column];
-  status.replaceChildren(element("b", rows[state.row].piece), " (row " + state.row + ") looks at ",
+  status.replaceChildren(element("b", rows[state.row].piece), " (row " + state.row + ") attends to ",
     element("b", columns[state.column].piece), " (column " + state.column + ") with weight ",
     element("b", weight.toFixed(4)));
 }
@@ -217,19 +217,19 @@ function chip(piece, weight) {
   }
   return span;
 }
-/** The text as it is read: who asks, and what it looks at. */
+/** The text as it is read: the token that attends, and those that it attends to. */
 function showReading() {
   const reading = $("reading"), rows = rowPieces(), columns = columnPieces();
   const row = state.row >= 0 ? state.row : state.pinned;
   const values = valuesOf(chosen(), state.head);
   const asks = element("p"), looks = element("p");
-  asks.append(element("span", "Choose a piece that asks:", { class: "label" }));
+  asks.append(element("span", "Choose a piece:", { class: "label" }));
   rows.forEach((piece, i) => {
     const button = element("button", piece.piece, { type: "button", class: "piece" + (piece.special ? " special" : "") + (i === row ? " asks" : "") });
     button.addEventListener("click", () => point(i, state.column < 0 ? 0 : state.column, true));
     asks.append(button);
   });
-  looks.append(element("span", row < 0 ? "It looks at:" : "\u201C" + rows[row].piece + "\u201D looks at:", { class: "label" }));
+  looks.append(element("span", row < 0 ? "It attends to:" : "\u201C" + rows[row].piece + "\u201D attends to:", { class: "label" }));
   columns.forEach((piece, j) => looks.append(chip(piece, row < 0 ? undefined : values[row * columns.length + j])));
   reading.replaceChildren(asks, looks);
 }

@@ -126,7 +126,7 @@ BenchComparison compare_benches(const BenchResult& before, const BenchResult& no
       continue;
     }
     const BenchCase *old_machine = before.machine_of(old), *new_machine = now.machine_of(*same);
-    if (old_machine == nullptr || new_machine == nullptr) throw Error("a measurement has lost its machine");
+    if (old_machine == nullptr || new_machine == nullptr) throw Error("a measurement lacks its machine");
     const double step = median_of(samples_of(*same, "step"));
     for (const auto& [quantity, seconds] : same->samples) {
       const bool decides = quantity == "step";

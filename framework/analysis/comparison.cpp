@@ -105,7 +105,7 @@ std::string refusal(const Candidate& a, const Candidate& b, const Pair& pair) {
   for (const Candidate* candidate : {&a, &b})
     if (candidate->values.size() == 1)
       return candidate->name +
-             " has one seed, which says nothing of the spread; train at least three "
+             " has one seed, which says nothing about the spread; train at least three "
              "(seeds = [1, 2, 3])";
   return pair.test == "paired t"
              ? "on every shared seed the difference is the same, so there is no spread to test "
@@ -265,7 +265,7 @@ void test_pairs(Store& store, Comparison& comparison,
     if (options.examples)
       examples.test(paired ? shared.back().a : with_value(a), paired ? shared.back().b : with_value(b), pair);
     else
-      pair.no_examples = "not asked for";
+      pair.no_examples = "not requested";
   }
   comparison.family = std::max(family, pairs.size());
   correct(comparison);

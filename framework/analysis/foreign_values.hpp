@@ -16,7 +16,7 @@ auto reading_values_of(const Store& store, Action action) {
     return action();
   } catch (const nlohmann::json::exception& error) {
     throw Error("database " + store.path().string() + " holds a value that Encore did not write: " +
-                error.what() + "; if somebody changed it, restore a backup");
+                error.what() + "; if another program changed it, restore a backup");
   }
 }
 

@@ -25,9 +25,9 @@ nlohmann::ordered_json object_in(const std::string& line) {
   try {
     object = parse_json<nlohmann::ordered_json>(line);
   } catch (const JsonError&) {
-    throw Error("is no JSON object");
+    throw Error("is not a JSON object");
   }
-  if (!object.is_object()) throw Error("is no JSON object");
+  if (!object.is_object()) throw Error("is not a JSON object");
   return object;
 }
 

@@ -41,8 +41,7 @@ PromotionRule::PromotionRule(const std::string& text) : text_(text) {
     throw Error(title + "cannot be read: " + error.what());
   }
   const std::vector<std::string> names = expression_.keys();
-  if (names.empty())
-    throw Error(title + "names nothing that was measured; there are " + quoted_list(known_names()));
+  if (names.empty()) throw Error(title + "names no measured value; there are " + quoted_list(known_names()));
   for (const std::string& name : names)
     if (std::ranges::find(known_names(), name) == known_names().end())
       throw Error(title + "names \"" + name + "\"" +

@@ -98,7 +98,7 @@ Retraining retraining_in(const json& object) {
           {file.at("path").get<std::string>(), file.at("sha256").get<std::string>()});
     return retraining;
   } catch (const json::exception& error) {
-    throw Error(std::string("what is recorded of a retraining is not whole: ") + error.what());
+    throw Error(std::string("the record of a retraining is incomplete: ") + error.what());
   }
 }
 

@@ -49,7 +49,7 @@ double welch_freedom(double error_a, double n_a, double error_b, double n_b) {
   return square(error_a + error_b) / (square(error_a) / (n_a - 1.0) + square(error_b) / (n_b - 1.0));
 }
 
-/// Of sorted values, linear between neighbours (type 7 of Hyndman and Fan, numpy's default).
+/// A quantile of sorted values, linear between neighbours (type 7 of Hyndman and Fan, numpy's default).
 double quantile_of(const std::vector<double>& sorted, double share) {
   const double position = share * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(position);

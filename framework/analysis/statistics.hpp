@@ -54,10 +54,11 @@ std::optional<Interval> prediction_interval(const Metric& metric, std::span<cons
 std::optional<Interval> bootstrap_interval(std::span<const double> values, double level = 0.95,
                                            std::size_t resamples = 10000, std::uint64_t seed = 1);
 
-/// Of a[i] - b[i]; equal lengths. Nothing with fewer than two pairs, or where all differences are equal.
+/// The t-test of a[i] - b[i]; equal lengths. Empty with fewer than two pairs, or where all differences are
+/// equal.
 std::optional<TTest> paired_t_test(std::span<const double> a, std::span<const double> b, double level = 0.95);
-/// Of two independent samples with variances of their own (Welch 1947). Nothing with fewer than two values on
-/// a side, or without spread on both.
+/// The t-test of two independent samples with unequal variances (Welch 1947). Empty with fewer than two
+/// values on a side, or without spread on both.
 std::optional<TTest> welch_t_test(std::span<const double> a, std::span<const double> b, double level = 0.95);
 
 /// The p-values corrected for their number (Holm 1979), in the order given.

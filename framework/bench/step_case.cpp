@@ -20,7 +20,7 @@ ExampleSet full_examples(const ExampleSet& set, std::int64_t length, std::int64_
     std::vector<std::vector<std::int32_t>> columns;
   };
   if (set.has_target() || !set.arrays().sequences.empty())
-    throw Error("--length cuts examples of one sequence; this task has others");
+    throw Error("--length needs examples of one sequence; this task has others");
   const auto arrays = std::make_shared<Arrays>();
   const auto rows = static_cast<std::size_t>(length), all = static_cast<std::size_t>(count) * rows;
   std::vector<std::size_t> kept;

@@ -1,5 +1,5 @@
-// See check_bundle.hpp. The flow, top to bottom: the sender's rows become rows of our own; each run against
-// its specification and its question; files against rows; rows against spools.
+// Checks an unpacked bundle, top to bottom: the sender's rows become rows of a new database; each run against
+// its specification and its question; files against rows; rows against spools. Read check_bundle.hpp first.
 #include "bundle/check_bundle.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// For reading its database, and once more for merging its spools.
+/// Returns how many steps of SQLite may read the database of the bundle and merge its spools.
 std::uint64_t allowed_steps(const BundleIndex& index) {
   std::uint64_t bytes = 0;  // of files that were unpacked, so no sum overflows
   for (const BundleFile& file : index.files)
@@ -33,7 +33,7 @@ std::uint64_t allowed_steps(const BundleIndex& index) {
   return std::max(bundle_budget.database_steps, bytes * bundle_budget.database_steps_per_byte);
 }
 
-/// "view curve" and what makes it, without comments and blanks between words.
+/// "view curve" and the statement that makes it, without comments and blanks between words.
 std::map<std::string, std::string> schema_of(Database& database) {
   std::map<std::string, std::string> schema;
   Statement rows(database, "SELECT type, name, coalesce(sql, '') FROM sqlite_schema");
@@ -53,14 +53,14 @@ void require_made_schema(Database& own, Database& found) {
     if (!there.contains(name)) throw Error("its database lacks the " + name);
 }
 
-/// It is printed as it is.
+/// Throws Error if the name of a run cannot be printed as it is.
 void require_plain(const std::string& name) {
   if (!is_sound_run_name(name))
     throw Error("its database has a run with the name " + shown_name(name) +
                 ", which holds control characters, begins with - or is empty");
 }
 
-/// Whether a StepBudget was spent.
+/// Whether the error comes from a StepBudget that was spent.
 bool is_interruption(const Error& error) {
   const auto* of_database = dynamic_cast<const DatabaseError*>(&error);
   return of_database != nullptr && of_database->interrupted();
@@ -80,7 +80,7 @@ DatabaseChoice choice_of(Store& sender) {
   return choice;
 }
 
-/// What an earlier version made has the rows of this one afterwards; returns whether it did.
+/// Upgrades a database of an earlier version to the rows of this one; returns whether it did.
 bool upgrade(const fs::path& database, std::uint64_t steps) {
   const std::int64_t version = version_of_file(database);
   if (version >= schema_version) return false;
@@ -194,11 +194,11 @@ class Checking {
     return path.substr(0, path.find('/', bundle_data.size()) + 1);
   }
 
-  /// The parameters say which question they answer, and with which tokens and labels.
+  /// Checks that the weights belong to the question of the run and to its files with tokens and labels.
   void check_weights(const RunRow& run, const std::string& prefix) const {
     const WeightsFacts facts = WeightsFile(store_.run_folder(run.id)).facts();
     if (facts.question != run.question)
-      throw Error("run " + run.name + ": " + weights_file + " has the parameters of another question");
+      throw Error("run " + run.name + ": the parameters in " + weights_file + " belong to another question");
     for (const auto& [name, sha256] : facts.files)
       if (const auto file = files_.find(prefix + name);
           file != files_.end() && file->second->sha256 != sha256)
@@ -236,8 +236,8 @@ CheckedBundle check_bundle(const UnpackedBundle& bundle, const std::string& orig
   } catch (const Error& error) {
     if (is_interruption(error))
       throw Error(origin + ": its database takes more than " + std::to_string(allowed_steps(bundle.index())) +
-                  " steps of SQLite to read, which no database of its size does");
-    // Where it was unpacked says nothing to a user.
+                  " steps of SQLite to read; no honest database of its size needs as many");
+    // The folder into which the bundle was unpacked means nothing to a user.
     std::string text = error.what();
     const std::string place = bundle.folder().string() + "/";
     for (std::size_t at = 0; (at = text.find(place, at)) != std::string::npos;) text.erase(at, place.size());

@@ -15,15 +15,15 @@
 namespace encore {
 
 struct CheckedBundle {
-  /// Attempts whose spools are damaged, so that nothing stands behind their rows ("attempt 1 of run tiny").
+  /// Attempts whose spools are damaged, so that nothing supports their rows ("attempt 1 of run tiny").
   std::vector<std::string> unproved = {};
-  /// By id: why the question of a run could not be computed again.
+  /// The reason why the question of a run could not be computed again, by run id.
   std::map<std::string, std::string> claimed_questions = {};
 };
 
-/// Afterwards bundle.database() is the database of our own. Throws Error that names the archive and what
-/// contradicts what. The sender's database is opened (and refused, as open_encore_database does) before any
-/// row of it is believed. `catalogue`: the types that are here.
+/// Afterwards bundle.database() is a new database. Throws Error that names the archive and the parts that
+/// contradict each other. The sender's database is opened (and refused, as open_encore_database does) before
+/// any row of it is believed. `catalogue`: the types of this installation.
 CheckedBundle check_bundle(const UnpackedBundle& bundle, const std::string& origin,
                            const Catalogue& catalogue);
 

@@ -10,8 +10,8 @@ namespace {
 
 using enum Evidence;
 
-// Of the event "started": what data, settings and seed decide (runner/record_comparison.cpp compares it), and
-// what machine and programs do.
+// The parts of the event "started": those that data, settings and seed decide (runner/record_comparison.cpp
+// compares them), and those that depend on machine and programs.
 constexpr const char* started_facts =
     "json_remove(started_event, '$.time', '$.numeric_environment', '$.host', '$.build', '$.plugins', "
     "'$.threads', '$.pinning')";
@@ -27,7 +27,7 @@ constexpr const char* not_of_machine =
     "NOT EXISTS (SELECT 1 FROM spool_metric AS s JOIN measure ON measure.number = s.measure WHERE s.attempt "
     "= t.attempt AND s.metric = t.metric AND (description ->> 'unit' = 's' OR description ->> "
     "'unit' LIKE '%/s'))";
-// References, as what they refer to; t is the table of the column.
+// References as values of the row that they refer to; t is the table of the column.
 constexpr const char* run_id = "(SELECT id FROM run WHERE run.number = t.run)";
 constexpr const char* attempt_of_run =
     "(SELECT id || ' ' || ordinal FROM attempt AS a JOIN run ON run.number = a.run WHERE a.number = "
@@ -282,7 +282,7 @@ constexpr ColumnEvidence evidence_of_columns[] = {
     {"search_observation", "reason", claimed},
     {"search_observation", "time", claimed},
 
-    // Nor does it hold what a server kept.
+    // A bundle does not hold the records of a server either.
     {"served", "number", own},
     {"served", "run", own},
     {"served", "request", own},
@@ -313,7 +313,7 @@ constexpr ColumnEvidence evidence_of_columns[] = {
     {"served_spool", "records", own},
 };
 
-/// The different values of a claimed part, as rows of one text.
+/// The statement for the different values of a claimed part, each as one text.
 std::string values_of(const ColumnEvidence& part) {
   const std::string value = *part.expression == '\0' ? part.column : part.expression;
   const std::string rows = *part.condition == '\0' ? "" : std::string(" WHERE ") + part.condition;

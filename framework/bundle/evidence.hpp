@@ -1,7 +1,7 @@
 // Evidence: what supports each value of a bundle. Some values follow from others and are derived again
 // when a bundle is opened; some are derived by training again; the others are claims of the sender. Place in
 // the flow: check_bundle.cpp derives, `exp bundle show` and `exp verify` print by this table, and a test
-// changes every column of the schema and looks for what it says here. A new column belongs here.
+// changes every column of the schema and expects the result that the table gives. A new column belongs here.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ enum class Evidence : std::uint8_t {
   recomputed,  ///< derived from other parts of the bundle when it is opened; a contradiction is refused
   trained,     ///< likewise agrees with the other parts; `exp verify` derives it by training again
   claimed,     ///< only the sender says it
-  own,         ///< of the reader's database: what the bundle says is not looked at
+  own,         ///< of the reader's database: the value in the bundle is ignored
 };
 /// "recomputed", "trained", "claimed", "own"
 const char* name_of(Evidence evidence);
@@ -40,8 +40,8 @@ struct Claim {
   std::vector<std::string> values;  ///< each once, sorted
   std::size_t count = 0;            ///< of different values; `values` may be fewer
 };
-/// Every claimed column that says anything. `store`: of a bundle that was checked. At most `most` values of
-/// each; 0: all.
+/// Every claimed column with a value. `store`: of a bundle that was checked. At most `most` values of each;
+/// 0: all.
 std::vector<Claim> claims_of(Store& store, std::size_t most);
 
 }  // namespace encore

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What is unreadable has no content.
+/// Whether a file or folder has this content; an unreadable one does not.
 bool has_content(const fs::path& path, const std::string& sha256) try {
   std::error_code missing;
   return fs::exists(path, missing) && sha256_of_bytes_of_content(path) == sha256;
@@ -39,7 +39,7 @@ FoundData::FoundData(fs::path bundle, std::vector<fs::path> folders)
     : bundle_(std::move(bundle)), folders_(std::move(folders)) {}
 
 std::vector<fs::path> FoundData::candidates(const DataFile& wanted) const {
-  // A folder is packed with its files; so is a file with those that belong to it.
+  // A folder is packed with its files; a file is packed with those that belong to it.
   const fs::path packed = path_below(bundle_, bundle_data + wanted.sha256);
   std::vector<fs::path> found = {packed / packed_data_name(wanted.path), packed};
   std::vector<fs::path> parts;

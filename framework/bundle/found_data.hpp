@@ -1,7 +1,7 @@
 // Where the data of a bundle's runs are on this machine: in the bundle itself, or in a folder that the user
-// names. The paths of a bundle are those of another machine, so they are never opened; their ends are looked
-// for below the named folders, and what has not the recorded content is not taken. Place in the flow:
-// cli/bundle_verify.cpp asks before it trains.
+// names. The paths of a bundle are those of another machine, so they are never opened; the search compares
+// their last parts below the named folders and takes a file only if it has the recorded content. Place in the
+// flow: cli/bundle_verify.cpp asks before it trains.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,5 @@
-// See pack_bundle.hpp. The flow, top to bottom: which runs; their rows; the list of files; the archive.
+// Makes a bundle, top to bottom: the runs; their rows; the list of files; the archive. Read pack_bundle.hpp
+// first.
 #include "bundle/pack_bundle.hpp"
 
 #include <algorithm>
@@ -30,7 +31,7 @@ class Packing {
     add_parents();
     for (const RunRow& run : runs_)
       if (run.state == RunState::running)
-        throw Error("run " + run.name + " is being trained; bundle it when it has ended");
+        throw Error("run " + run.name + " is training; bundle it when it has ended");
     const fs::path database = scratch_.path() / bundle_database;
     make_database(database);
     collect(database);
@@ -44,7 +45,7 @@ class Packing {
   }
 
  private:
-  /// Without the weights that a run starts or learns from it cannot be trained again.
+  /// Adds the runs whose weights a run starts or learns from: without them it cannot be trained again.
   void add_parents() {
     std::set<std::int64_t> there;
     for (const RunRow& run : runs_) there.insert(run.number);
@@ -75,10 +76,11 @@ class Packing {
                      return store_.run_folder(id);
                    }).difference;
     if (!difference.empty())
-      throw Error(difference +
-                  "; whoever opens the bundle would be told so. exp db check looks at the record");
+      throw Error(
+          difference +
+          "; a reader of the bundle would get the same message. Run exp db check to examine the record");
     if (!task_.report.empty()) save_file(scratch_.path() / bundle_report, task_.report);
-    // One file, as small as it can be.
+    // Makes one file, as small as possible.
     const Unguarded unguarded(own.database());
     own.database().execute("VACUUM; PRAGMA journal_mode = DELETE");
   }
@@ -94,8 +96,8 @@ class Packing {
     return "";
   }
 
-  /// Nothing was planned or recorded with the database of a bundle. Equal runs give equal bytes, so neither
-  /// the name of the archive nor the time is in it.
+  /// Rows of a bundle do not name the database in which they were planned. Equal runs give equal bytes, so
+  /// neither the name of the archive nor the time is in it.
   void mark_origin(Database& database) const {
     double newest = 0.0;
     for (const RunRow& run : runs_) newest = std::max(newest, run.finished.value_or(run.created));
@@ -144,7 +146,7 @@ class Packing {
     archive.finish();
   }
 
-  /// What was listed, or nothing.
+  /// Writes a file that was listed, or throws Error.
   void write_file(ZstdWriter& archive, const PackedFile& file, const BundleFile& listed) {
     archive.write(tar_head({bundle_root + listed.path, listed.bytes}));
     InputFile in(file.source);

@@ -1,6 +1,6 @@
-// Makes a bundle: rows of these runs in a database of its own, their folders, what they read where that is
-// wanted, the report, and the metadata that lists it all. Equal runs give equal bytes. Place in the flow:
-// cli/bundle_verb.cpp says which runs and what of them. Read next: bundle_index.hpp for the layout.
+// Makes a bundle: rows of these runs in a database of its own, their folders, their data if that is
+// wanted, the report, and the metadata that lists all of it. Equal runs give equal bytes. Place in the flow:
+// cli/bundle_verb.cpp chooses the runs and their files. Read next: bundle_index.hpp for the layout.
 #pragma once
 
 #include <filesystem>
@@ -30,13 +30,13 @@ struct PackTask {
 
 struct PackedBundle {
   BundleIndex index;
-  std::vector<std::string> parents;    ///< runs that others start from, and so come along; by name
-  std::vector<std::string> hidden;     ///< runs whose texts were left out
+  std::vector<std::string> parents;    ///< names of the runs that others start from; they are packed as well
+  std::vector<std::string> hidden;     ///< runs without their private examples
   std::vector<std::string> not_ended;  ///< runs that were not completed
 };
 
-/// Throws Error, and leaves no file, where a run is being trained, where a file of the record is missing or
-/// changed, and where the rows of a run are not what its specification and its spools say.
+/// Throws Error, and leaves no file, if a run is training, if a file of the record is missing or
+/// changed, and if the rows of a run contradict its specification or its spools.
 PackedBundle pack_bundle(Store& store, const PackTask& task, const std::filesystem::path& target);
 
 }  // namespace encore

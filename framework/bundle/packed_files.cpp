@@ -93,12 +93,12 @@ std::vector<PackedFile> data_of_run(Store& store, const RunRow& run) {
     if (!run_of_folder(path.parent_path()).empty()) continue;  // of a parent, which is in the bundle
     if (!fs::exists(path, missing))
       throw Error(file.path + " (" + role + " of run " + run.name +
-                  ") is not there any more; without --data "
-                  "the bundle says which file it was");
+                  ") is missing; without --data "
+                  "the bundle only records its SHA-256");
     if (sha256_of_bytes_of_content(path) != file.sha256)
       throw Error(file.path + " (" + role + " of run " + run.name +
                   ") has changed since the run was planned; "
-                  "without --data the bundle says which file it was");
+                  "without --data the bundle only records its SHA-256");
     const std::string folder = bundle_data + file.sha256 + "/";
     if (fs::is_directory(path)) {
       for (const std::string& name : files_of_hugging_face_folder(path))
@@ -130,7 +130,7 @@ std::vector<PackedFile> files_of_sources(const fs::path& folder) {
           {bundle_sources + name + "/" + fs::relative(entry->path(), top).string(), entry->path()});
   }
   if (failure || files.empty())
-    throw Error("--sources " + folder.string() + " is no folder with files" +
+    throw Error("invalid --sources " + folder.string() + ": expected a folder with files" +
                 (failure ? ": " + failure.message() : std::string()));
   std::ranges::sort(files, {}, &PackedFile::name);
   return files;

@@ -39,7 +39,7 @@ std::string encoding_of(const std::string& path) {
   return found == known.end() ? "application/octet-stream" : found->second;
 }
 
-/// What a file is, for people.
+/// The description of a file for people.
 std::string description_of(const std::string& path) {
   if (path == bundle_database) return "The rows of the database about these runs (SQLite)";
   if (path == bundle_report) return "The report of these runs";
@@ -47,10 +47,10 @@ std::string description_of(const std::string& path) {
   if (path.starts_with(bundle_sources)) return "A source file of a plugin";
   const std::string name = std::filesystem::path(path).filename().string();
   if (name == "specification.json") return "The resolved settings of a run, and its data by SHA-256";
-  if (name.ends_with(".spool")) return "What a worker reported while it trained";
-  if (name.ends_with(".log")) return "What a worker wrote to its standard error";
+  if (name.ends_with(".spool")) return "Events that a worker reported while it trained";
+  if (name.ends_with(".log")) return "Standard error of a worker";
   if (name.ends_with(".safetensors")) return "Parameters of a model";
-  if (name.ends_with(".jsonl")) return "Predictions, an example a line";
+  if (name.ends_with(".jsonl")) return "Predictions, one example per line";
   return "A file of a run's folder";
 }
 
@@ -139,7 +139,7 @@ class Crate {
     const std::string description =
         source.commit.empty() ? "Source files of the folder " + source.archive + ", by their SHA-256"
         : source.diff.empty() ? "Commit of Encore's repository"
-                              : "Commit of Encore's repository; what differed from it is in the database";
+                              : "Commit of Encore's repository; the changes to it are in the database";
     sources_[id] = {{"@id", id},
                     {"@type", "SoftwareSourceCode"},
                     {"name", "Encore"},
@@ -192,12 +192,12 @@ class Crate {
       if (file.path.starts_with(bundle_data + data.sha256 + "/")) return file.path;
     const std::string id = "#data-" + data.sha256;
     if (outside_.insert(data.sha256).second)
-      entities_.push_back(
-          {{"@id", id},
-           {"@type", "CreativeWork"},
-           {"name", setting_text(data.path)},
-           {"description", "Read by the runs (" + data.role + "), not in the bundle; it lay at " + data.path},
-           {"sha256", data.sha256}});
+      entities_.push_back({{"@id", id},
+                           {"@type", "CreativeWork"},
+                           {"name", setting_text(data.path)},
+                           {"description", "Read by the runs (" + data.role +
+                                               "), not in the bundle; its path was " + data.path},
+                           {"sha256", data.sha256}});
     return id;
   }
 

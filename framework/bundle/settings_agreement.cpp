@@ -66,7 +66,7 @@ std::string claimed_question(const RunRow& run, const Specification& specificati
   if (again.question == run.question && again.group == run.group) return "";
   if (again.uncertain.empty())
     throw Error("run " + run.name +
-                ": its settings, data and seed are not those of its question; its specification.json was "
+                ": its settings, data and seed do not give its question; its specification.json was "
                 "changed");
   return again.uncertain;
 }

@@ -1,4 +1,4 @@
-// Merging once more and SQL that compares; see spool_agreement.hpp.
+// Merges the spools again and compares the rows by SQL. Read spool_agreement.hpp first.
 #include "bundle/spool_agreement.hpp"
 
 #include <array>
@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What merging writes, as text by which rows are compared and named. {} stands for the schema.
+/// The rows that merging writes, as text by which they are compared and named. {} stands for the schema.
 struct ToldRows {
   const char* what;
   const char* sql;
@@ -42,7 +42,7 @@ constexpr std::array<ToldRows, 13> told_rows = {{
     {"a machine",
      "SELECT attempt.number AS attempt, description AS told FROM {}.attempt JOIN {}.host ON host.number = "
      "attempt.host"},
-    // Of a spool that does not say what its metrics mean nothing can be compared.
+    // A spool that does not define its metrics cannot be compared.
     {"a metric",
      "SELECT s.attempt, s.number || ' ' || metric.name || ' ' || description AS told FROM {}.spool_metric AS "
      "s JOIN {}.metric ON metric.number = s.metric JOIN {}.measure ON measure.number = s.measure WHERE "
@@ -76,7 +76,7 @@ class Remerging {
     database_.execute("PRAGMA synchronous = OFF");
   }
 
-  /// Takes out all that merging writes.
+  /// Removes all rows that merging writes.
   void forget() {
     database_.execute(
         "DELETE FROM newest; DELETE FROM point; DELETE FROM digest; DELETE FROM checkpoint; DELETE FROM "
@@ -148,7 +148,7 @@ class Remerging {
   }
 
  private:
-  /// A sentence about a row that one has and the other does not.
+  /// A sentence about a row that `one` has and `other` does not.
   std::string first_of(const std::string& one, const std::string& other, const std::string& what) {
     Statement row(database_, "SELECT run.name, ordinal, told FROM (" + one + " EXCEPT " + other +
                                  ") AS d JOIN main.attempt AS a ON a.number = d.attempt JOIN main.run AS run "

@@ -21,9 +21,9 @@ struct SpoolAgreement {
 };
 
 /// Merges every spool again, into a copy of the database in the folder `scratch`, and compares points, the
-/// meanings of metrics, digests, checkpoints, artifacts, plugins, what the workers reported, and whether each
-/// run was completed. `folder_of`: of a run, by its id. Throws DatabaseError if that takes more than
-/// `steps` of SQLite (store/step_budget.hpp).
+/// meanings of metrics, digests, checkpoints, artifacts, plugins, the reports of the workers, and whether
+/// each run was completed. `folder_of`: the folder of a run, by its id. Throws DatabaseError if that takes
+/// more than `steps` of SQLite (store/step_budget.hpp).
 SpoolAgreement compare_with_spools(
     Store& store, const std::filesystem::path& scratch,
     const std::function<std::filesystem::path(const std::string& id)>& folder_of,

@@ -1,6 +1,6 @@
 // at_once: the same work from several threads that begin together, for const functions that the host calls
-// so. What such a check sees depends on luck: a build with the thread sanitizer (preset tsan) sees each
-// access without a lock. Place in the flow: task_checks.cpp, tokenizer_checks.cpp.
+// this way. The findings of such a check depend on chance: a build with the thread sanitizer (preset tsan)
+// finds each access without a lock. Place in the flow: task_checks.cpp, tokenizer_checks.cpp.
 #pragma once
 
 #include <atomic>
@@ -12,11 +12,11 @@ namespace encore {
 
 inline constexpr std::size_t threads_at_once = 4;
 
-/// Calls `work(thread)`, which returns whether all went well, from four threads at once; whether it did in
-/// all. An exception of a thread is thrown here when all have ended.
+/// Calls `work(thread)`, which returns whether it succeeded, from four threads at once; returns whether all
+/// did. An exception of a thread is thrown here when all have ended.
 template <class Work>
 bool at_once(const Work& work) {
-  std::atomic<std::size_t> arrived = 0;  // spinning: threads that sleep are woken one after the other
+  std::atomic<std::size_t> arrived = 0;  // spinning: sleeping threads would wake one after the other
   std::vector<std::future<bool>> threads;
   for (std::size_t thread = 0; thread < threads_at_once; ++thread)
     threads.push_back(std::async(std::launch::async, [&, thread] {

@@ -1,6 +1,6 @@
-// The check of layers whose attention weights can be looked at (HasAttentionWeights): they are weights,
-// masked keys have none, and times the values they give what the forward pass has computed. After a pass that
-// leaves NaN wherever the layer may not read.
+// The check of layers with attention weights (HasAttentionWeights): they are weights,
+// masked keys have weight 0, and times the values they give the result of the forward pass. Runs after a pass
+// that leaves NaN wherever the layer may not read.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,12 +16,12 @@ namespace {
 
 const std::vector<std::int64_t> query_lengths{5, 1, 19, 3}, key_lengths{3, 6, 1, 9};
 
-/// How far a sum of weights may be from 1, and what they mix from what the pass has computed.
+/// The tolerances of a sum of weights around 1, and of their products against the result of the pass.
 double tolerance_of(DType type) {
   return type == DType::float64 ? 1e-12 : type == DType::float32 ? 1e-5 : 0.05;
 }
 
-/// A layer after a forward pass over some texts.
+/// A layer after a forward pass over some sequences.
 class ShownLayer {
  public:
   ShownLayer(const Device& device, std::unique_ptr<Layer> layer, const LayerContext& context, DType type)
@@ -97,7 +97,7 @@ class ShownLayer {
     const bool own = std::ranges::any_of(all, [&](const Tensor& b) { return b.data == slice.matrix.data; });
     if (!own)
       throw Error(std::string("attention_mixing: `") + what +
-                  "` lies in no buffer that the layer has declared; give what the forward pass has used");
+                  "` lies in no buffer that the layer has declared; give the one that the forward pass used");
     std::vector<double> rows;
     const std::vector<double> values = values_of(slice.matrix);
     const std::int64_t width = slice.matrix.extent(1);
@@ -118,7 +118,7 @@ class ShownLayer {
     device_.fence();
     require_within("attention_weights", weights.overrun("its weights"));
     if (buffers() != before)
-      throw Error("attention_weights changes the layer's buffers, which it may only read");
+      throw Error("attention_weights changes the layer's buffers, which are read-only");
     const std::vector<double> found = weights.values();
     const HasAttentionWeights::Mixing mixing = shown_->attention_mixing(step());
     const std::vector<double> values = rows_in(mixing.values, "values"),
@@ -155,7 +155,7 @@ class ShownLayer {
                                                              h * head_size + d)];
           if (!(std::abs(product - made) <= tolerance_of(type_) * (1.0 + std::abs(made))))
             throw Error("the weights" + where + " times the values give " + std::to_string(product) +
-                        " in channel " + std::to_string(d) + ", and the forward pass has computed " +
+                        " in channel " + std::to_string(d) + ", but the forward pass has computed " +
                         std::to_string(made));
         }
       }
@@ -193,16 +193,16 @@ std::string check_attention(const Device& device, const Offer& offer,
         const LayerContext context{
             .width = width, .max_length = 64, .block = 0, .blocks = 1, .causal = causal};
         std::unique_ptr<Layer> made = layer_for(offer, variant.options, context);
-        if (made == nullptr) continue;  // no layer of causal stacks; that of others has been made before
+        if (made == nullptr) continue;  // not a layer for causal stacks; that for others was made before
         const ShownLayer layer(device, std::move(made), context, type);
-        if (!layer.has_weights()) return "it has no attention weights that could be looked at";
+        if (!layer.has_weights()) return "it has no attention weights";
         try {
           compared += layer.check();
         } catch (const Error& error) {
           throw Error("with " + variant.name + ": " + error.what());
         }
       }
-  return std::to_string(compared) + " weights are those that the forward pass has used";
+  return std::to_string(compared) + " weights equal those of the forward pass";
 }
 
 }  // namespace encore

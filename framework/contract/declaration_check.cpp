@@ -1,5 +1,5 @@
-// The check of what layers and heads declare: names of parameters, and with whom they are shared. In a run a
-// mistake in these is found only when a whole model has been put together.
+// The check of the declarations of layers and heads: names of parameters, and shared parameters. In a run
+// such a mistake is found only when a whole model has been put together.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -28,8 +28,8 @@ void require_parameters(const LayerPlan& plan) {
   }
 }
 
-/// What the layer in a later block shares with that of the first block must be there. What it shares with
-/// other parts is known to a model only.
+/// A parameter that the layer in a later block shares with that of the first block must exist. Parameters
+/// that it shares with other parts are known to a model only.
 int require_shared(const LayerPlan& first, const LayerPlan& later, const std::string& path) {
   int shared = 0;
   for (const ParameterSpec& spec : later.parameters()) {
@@ -76,7 +76,7 @@ std::string check_declaration(const Offer& offer, const std::vector<OptionsVaria
     shared += require_shared(plan_in_block(offer, variant.options, width, 0, ""), later, path);
   }
   return shared == 0 ? "each parameter has a name of its own"
-                     : "each parameter has a name of its own, and blocks share one that is there";
+                     : "each parameter has a name of its own, and blocks share one that exists";
 }
 
 }  // namespace encore

@@ -1,12 +1,12 @@
-// The check of layers and heads that evaluate: where nothing is drawn, a pass of evaluation computes the bits
-// of one of training, and in evaluation nothing is drawn.
+// The check of evaluation for layers and heads: without random draws, a pass of evaluation computes the bits
+// of one of training, and evaluation draws nothing.
 #include "contract/suite.hpp"
 #include "contract/trial.hpp"
 
 namespace encore {
 namespace {
 
-/// The defaults with each share that may be 0, such as that of a dropout, set to it.
+/// The defaults with each share that may be 0, such as that of a dropout, set to 0.
 std::vector<OptionsVariant> variants_without_shares(const Schema& schema) {
   std::vector<OptionsVariant> variants;
   OptionsVariant all = {"every share at 0", default_options(schema)};
@@ -43,19 +43,18 @@ std::string check_evaluation(const std::vector<OptionsVariant>& variants, const 
       for (std::size_t i = 0; i < evaluation.size(); ++i)
         require(digest_of(evaluation[i].values) == digest_of(other_evaluation[i].values),
                 evaluation[i].name + " changes with the random numbers in evaluation, with " + variant.name +
-                    "; draw where step.training() holds");
+                    "; draw only if step.training() holds");
       if (draws) {
         ++drawing;
         continue;
       }
       for (std::size_t i = 0; i < training.size(); ++i)  // evaluation has them first, then predictions
-        require(
-            digest_of(training[i].values) == digest_of(evaluation[i].values),
-            training[i].name + " in evaluation has not the bits that it has in training, with " +
-                variant.name +
-                ", where nothing is drawn; step.training() may change what is kept, not what is computed");
+        require(digest_of(training[i].values) == digest_of(evaluation[i].values),
+                training[i].name + " in evaluation does not have the bits that it has in training, with " +
+                    variant.name +
+                    ", where nothing is drawn; step.training() may change what is kept, not the results");
       ++compared;
-    } catch (const OptionError&) {  // a combination that cannot be; the defaults can
+    } catch (const OptionError&) {  // an invalid combination; the defaults are valid
     }
   if (compared == 0) return "nothing is drawn in evaluation";
   return "evaluation has the bits of training" +

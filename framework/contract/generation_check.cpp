@@ -1,5 +1,5 @@
-// The check of layers with which a model generates: in a causal stack, pass by pass, they must compute for
-// each row the bits that they compute for it in the whole text. Memory that nothing has written holds NaN,
+// The check of layers for generation: in a causal stack, pass by pass, they must compute for
+// each row the bits that they compute for it in the whole sequence. Memory that was not written holds NaN,
 // the cache too.
 #include <algorithm>
 #include <array>
@@ -19,7 +19,7 @@ using Lengths = std::vector<std::int64_t>;
 const Lengths texts{19, 1, 40, 6}, sources{3, 5, 1, 9};
 constexpr std::int64_t capacity = 41;
 
-/// A layer, and four texts that it works on.
+/// A layer, and four sequences that it works on.
 class GeneratingLayer {
  public:
   GeneratingLayer(const Device& device, std::unique_ptr<Layer> layer, std::int64_t width, DType type)
@@ -41,8 +41,8 @@ class GeneratingLayer {
     return run(whole_, input_.values(), nullptr, true);
   }
 
-  /// The output of the passes, first `prompts` rows of each text, then `step` of each, in the order of the
-  /// whole.
+  /// The output of the passes, first `prompts` rows of each sequence, then `step` of each, in the order of
+  /// the whole.
   std::vector<double> by_passes(const Lengths& prompts, std::int64_t step) {
     memory_.poison();
     const std::vector<double> input = input_.values();
@@ -82,7 +82,8 @@ class GeneratingLayer {
     return tensor;
   }
 
-  /// body(element of the whole, element of the pass) for the next `lengths` rows of each text behind `done`.
+  /// body(element of the whole, element of the pass) for the next `lengths` rows of each sequence behind
+  /// `done`.
   void copy_rows(const Lengths& lengths, const Lengths& done, const auto& body) const {
     std::size_t n = 0;
     for (std::size_t s = 0; s < texts.size(); ++s) {
@@ -133,8 +134,8 @@ class GeneratingLayer {
   OwnedTensor input_, source_rows_;
 };
 
-/// Equal bits where they are promised; on a GPU, whose products are not batch-invariant, nearly equal
-/// numbers.
+/// Equal bits where they are promised; nearly equal numbers on a GPU, whose products are not
+/// batch-invariant.
 bool agree(double whole, double passes, DType type) {
   if (host_reaches_device()) return digest_of({whole}) == digest_of({passes});
   const double tolerance = type == DType::float64 ? 1e-11 : type == DType::float32 ? 1e-4 : 0.1;
@@ -147,14 +148,14 @@ void require_agreement(const std::vector<double>& whole, const std::vector<doubl
     if (!agree(whole[i], passes[i], type))
       throw Error(
           "row " + std::to_string(static_cast<std::int64_t>(i) / width) +
-          " has other bits when texts are "
+          " has other bits when sequences are "
           "generated pass by pass, " +
           where + ": " + std::to_string(passes[i]) + " instead of " + std::to_string(whole[i]) +
-          "; a layer that is row-wise or keeps rows computes a row from its own and those before it, the "
+          "; a layer that is row-wise or keeps rows must compute a row from its own and those before it, the "
           "same way whatever rows stand beside it");
 }
 
-/// What the layer says where it is not for causal stacks; empty where it is.
+/// The reason of a layer that refuses causal stacks; empty if it accepts them.
 std::string refusal_of(const Offer& offer, const Options& options, const LayerContext& context) {
   try {
     make_offer<Kind::layer>(offer, options, context);
@@ -177,7 +178,7 @@ std::string check_generation(const Device& device, const Offer& offer,
     for (const DType type : types) {
       GeneratingLayer layer(device, make_offer<Kind::layer>(offer, variant.options, context), width, type);
       if (!layer.continues_texts())
-        return "works on whole texts, so a model with it in a causal stack does not generate";
+        return "works on whole sequences, so a model with it in a causal stack does not generate";
       const std::vector<double> whole = layer.whole_text();
       for (const std::int64_t step : {1, 3})
         require_agreement(whole, layer.by_passes({7, 1, 2, 4}, step), width, type,
@@ -185,7 +186,7 @@ std::string check_generation(const Device& device, const Offer& offer,
                               " rows at a time");
     }
   }
-  return "a text pass by pass has the bits of the whole text";
+  return "a sequence pass by pass has the bits of the whole sequence";
 }
 
 }  // namespace encore

@@ -1,3 +1,4 @@
+// Compares directional and single derivatives with differences. Read gradient_check.hpp first.
 #include "contract/gradient_check.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // The gradient check: analytic derivatives of a scalar function against four-point differences in double.
 // Each tensor is checked along one random direction of length 1, then at single entries, so that a mistake is
-// named by tensor, entry, analytic and numeric value. Read next: trial.hpp, what is differentiated.
+// named by tensor, entry, analytic and numeric value. Read next: trial.hpp, the function that is
+// differentiated.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +33,8 @@ struct GradientReport {
   std::vector<GradientMismatch> mismatches;
   double largest_error = 0.0;  ///< relative, over everything that was compared
   int compared = 0;
-  int at_kinks = 0;  ///< directions that were left out because they cross a kink
-  /// Some tensor has no smooth direction: the point lies too near a kink, the check must move it.
+  int at_kinks = 0;  ///< directions that were skipped because they cross a kink
+  /// Some tensor has no smooth direction: the point is too near a kink, and the check must move it.
   bool near_kink = false;
 
   std::string text() const;
@@ -41,8 +42,8 @@ struct GradientReport {
 
 class GradientCheck {
  public:
-  /// `function` returns the value at what the tensors hold now. `size`: how large it is, as the root of the
-  /// number of terms of about 1 that it sums; with it grows the rounding of differences.
+  /// `function` returns the value for the current tensors. `size`: its magnitude, as the root of the
+  /// number of terms of about 1 that it sums; the rounding of differences grows with it.
   explicit GradientCheck(std::function<double()> function, double size = 1.0)
       : function_(std::move(function)), size_(size) {}
 

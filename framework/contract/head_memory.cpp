@@ -63,7 +63,7 @@ HeadMemory::HeadMemory(const Device& device, Head& head, std::int64_t width, con
     outputs_.emplace_back(element_type(rule.type), shape_of(size.rows(rule.space), rule.width));
   for (std::size_t i = 0; i < plan_.losses().size(); ++i) {
     losses_.emplace_back(sum_type(type), std::vector<std::int64_t>{size.rows(plan_.loss_space(i))});
-    scales_.push_back(0.7 + 0.4 * static_cast<double>(i));  // a head that takes one for another is seen
+    scales_.push_back(0.7 + 0.4 * static_cast<double>(i));  // different, so that a mix-up changes the result
   }
   if (plan_.learns_from_teacher()) {
     const ClassScores& scores = plan_.class_scores().value();

@@ -15,7 +15,7 @@ namespace encore {
 /// Rows of a space: the example and the position of each. Of `picked`, two rows of three.
 struct SpaceRows {
   std::vector<std::int64_t> examples, positions;
-  std::vector<std::int64_t> rows;   ///< which row of the batch each is; the first of a sequence
+  std::vector<std::int64_t> rows;   ///< the row of the batch for each; the first of a sequence
   std::vector<std::int64_t> first;  ///< (B + 1) by sequence
 
   std::int64_t count() const { return static_cast<std::int64_t>(examples.size()); }
@@ -36,19 +36,19 @@ class HeadMemory {
   std::vector<OwnedTensor>& columns() { return columns_; }
   std::vector<OwnedTensor>& outputs() { return outputs_; }
   const std::vector<OwnedTensor>& outputs() const { return outputs_; }
-  /// Of each loss.
+  /// The values of each loss.
   std::vector<OwnedTensor>& losses() { return losses_; }
   const std::vector<OwnedTensor>& losses() const { return losses_; }
-  /// What `backward` multiplies each of them by.
+  /// The factors by which `backward` multiplies them.
   std::vector<double>& scales() { return scales_; }
-  /// Of a head that learns from a teacher: (rows, K), zeros at first; else empty.
+  /// For a head that learns from a teacher: (rows, K), zeros at first; else empty.
   OwnedTensor& teacher_scores() { return teacher_scores_; }
   const std::vector<double>& scales() const { return scales_; }
-  /// As OwnedTensor::overrun, of all that is not in memory() and is no state.
+  /// OwnedTensor::overrun of all tensors outside of memory() and the states.
   std::string overrun() const;
 
-  /// Without `truth` the columns that a task fills from what is to be predicted are empty: those that
-  /// normalise losses, and those whose numbers are bounded.
+  /// Without `truth` the columns that a task fills from the truth are empty: those that
+  /// normalise losses, and those with bounded numbers.
   HeadStep step(bool training, bool truth) const { return step_with(training, truth, bound_outputs_); }
   /// The step of a prediction without the outputs on request.
   HeadStep step_without_requested() const { return step_with(false, false, bound_usual_outputs_); }

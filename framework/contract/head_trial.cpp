@@ -13,8 +13,8 @@
 namespace encore {
 namespace {
 
-/// Every third row of a sequence has no target, or is not marked. Columns are made from what the head
-/// declares.
+/// Every third row of a sequence has no target, or is not marked. Columns follow from the declarations of the
+/// head.
 class HeadTrial final : public Trial {
  public:
   static constexpr std::int64_t classes = 5;
@@ -145,7 +145,7 @@ class HeadTrial final : public Trial {
     }
     return all;
   }
-  /// There anything is allowed.
+  /// Hides rows without a target, where any value is allowed.
   static void hide_rows_without_target(const std::vector<double>& wanted, std::int64_t width,
                                        std::vector<double>& values) {
     for (std::size_t i = 0; i < values.size(); ++i)
@@ -158,7 +158,8 @@ class HeadTrial final : public Trial {
   }
 
   static constexpr double unwritten = -7;
-  static constexpr std::uint64_t teacher_purpose = 1000;  ///< no input's (Trial::row_values)
+  static constexpr std::uint64_t teacher_purpose =
+      1000;  ///< differs from those of inputs (Trial::row_values)
 
   std::unique_ptr<Head> head_;
   HeadMemory memory_;

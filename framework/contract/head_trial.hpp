@@ -1,4 +1,4 @@
-// Trials of heads (trial.hpp): columns and targets are made from what the head declares.
+// Trials of heads (trial.hpp): columns and targets follow from the declarations of the head.
 #pragma once
 
 #include <memory>
@@ -7,21 +7,21 @@
 
 namespace encore {
 
-/// As make_trial.
+/// Makes a trial of a head, as make_trial does.
 std::unique_ptr<Trial> make_head_trial(const Device& device, const Offer& offer, const Options& options,
                                        const TrialSetup& setup, double smoothing);
 
-/// The head alone, as make_head_trial makes it. Throws what the head says to such a task.
+/// The head alone, as make_head_trial makes it. Throws the error of the head about such a task.
 std::unique_ptr<Head> make_trial_head(const Offer& offer, const Options& options, std::int64_t width,
                                       Space targets);
 
 /// Whether a layer or head can be tried with such a setup: a head may want its targets over another space.
-/// Throws what the head says to a task whose targets it cannot take.
+/// Throws the error of the head about a task whose targets it cannot take.
 bool takes_targets(const Device& device, const Offer& offer, const Options& options, const TrialSetup& setup);
-/// Whether it is a head that reads the weights of targets where a task has them.
+/// Whether it is a head that reads the weights of targets if a task has them.
 bool takes_weights(const Device& device, const Offer& offer, const Options& options, TrialSetup setup);
 
-/// Whether it learns from a teacher where the experiment has one: a head, or a layer with relations.
+/// Whether it learns from a teacher if the experiment has one: a head, or a layer with relations.
 bool takes_teacher(const Device& device, const Offer& offer, const Options& options, TrialSetup setup);
 
 }  // namespace encore

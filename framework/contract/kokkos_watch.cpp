@@ -1,3 +1,4 @@
+// Registers the callbacks of Kokkos Tools and counts their calls. Read kokkos_watch.hpp first.
 #include "contract/kokkos_watch.hpp"
 
 #include <set>

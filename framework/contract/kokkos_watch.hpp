@@ -7,7 +7,7 @@
 
 namespace encore {
 
-/// Counts what Kokkos is asked to do while it lives. One at a time.
+/// Counts the launches and allocations of Kokkos while it lives. One at a time.
 class KokkosWatch {
  public:
   KokkosWatch();

@@ -22,7 +22,7 @@ std::vector<DType> run_precisions(const Device& device) {
   return precisions;
 }
 
-/// Narrow widths make differences cheap; a plugin whose defaults ask for more gets it.
+/// Narrow widths make differences cheap; a plugin whose defaults need more gets it.
 std::int64_t fitting_width(const Device& device, const Offer& offer, const Options& options) {
   std::string refused;
   for (const std::int64_t width : {8, 16, 32, 64, 128})
@@ -34,13 +34,13 @@ std::int64_t fitting_width(const Device& device, const Offer& offer, const Optio
       } catch (const OptionError& error) {
         refused = error.what();
       } catch (const Error&) {
-        if (targets == Space::picked || offer.kind != Kind::head) throw;  // it can do with no task
+        if (targets == Space::picked || offer.kind != Kind::head) throw;  // it accepts no task
       }
     }
   throw Error("refuses its default options at every width from 8 to 128: " + refused);
 }
 
-/// What the checks of one offer share.
+/// The state that the checks of one offer share.
 class LayerChecks {
  public:
   LayerChecks(const Device& device, const Offer& offer, std::vector<LargeSize> sizes = {})
@@ -95,7 +95,7 @@ class LayerChecks {
            " arrangements, largest relative error " + error;
   }
 
-  /// `backward` adds to parameter gradients (gradients() has seen that) and overwrites the input's.
+  /// `backward` adds to parameter gradients (gradients() has checked that) and overwrites the input's.
   std::string overwrites() {
     const auto made = trial({.width = width()});
     made->forward();
@@ -130,7 +130,7 @@ class LayerChecks {
 
   /// A sequence's rows do not depend on what else is in the batch.
   std::string packing() {
-    if (couples_sequences()) return "its loss is one of whole batches, as it says";
+    if (couples_sequences()) return "its loss depends on the whole batch, as it declares";
     for (const bool training : {true, false})
       for (const Space targets : usable_spaces())
         require_packing({.width = width(),
@@ -141,7 +141,7 @@ class LayerChecks {
     return "a sequence gives the same numbers in any batch";
   }
 
-  /// What holds at the small size of the other checks holds beyond the vectors and tiles of kernels too:
+  /// The results at the small size of the other checks also hold beyond the vectors and tiles of kernels:
   /// gradients, every precision, and that a sequence does not depend on its neighbours.
   std::string large_sizes() {
     std::string done;
@@ -328,10 +328,10 @@ class LayerChecks {
         make_trial(device_, offer_, defaults_,
                    {.width = wide, .lengths = {2}, .targets = usable_spaces().front()});
         return wide;
-      } catch (const OptionError&) {  // not such a multiple
+      } catch (const OptionError&) {  // the multiple is invalid
       }
     throw Error("refuses its default options at every multiple of " + std::to_string(step) + " from " +
-                std::to_string(size.width) + "; name a width that it takes: --width N");
+                std::to_string(size.width) + "; name a valid width: --width N");
   }
 
   std::int64_t width() {
@@ -346,13 +346,13 @@ class LayerChecks {
         make_trial(device_, offer_, variant.options,
                    {.width = width(), .lengths = {2}, .targets = usable_spaces().front()});
         usable.push_back(std::move(variant));
-      } catch (const OptionError&) {  // a combination that cannot be; the defaults can
+      } catch (const OptionError&) {  // an invalid combination; the defaults are valid
       }
     }
     return usable;
   }
 
-  /// Over what a head takes the targets of a task.
+  /// The spaces over which a head takes the targets of a task.
   const std::vector<Space>& usable_spaces() {
     if (!spaces_.empty()) return spaces_;
     std::string refused;
@@ -361,7 +361,7 @@ class LayerChecks {
           spaces_.push_back(space);
       } catch (const OptionError&) {
         throw;
-      } catch (const Error& error) {  // it cannot do with such a task
+      } catch (const Error& error) {  // it does not accept such a task
         refused = error.what();
       }
     if (spaces_.empty()) throw Error("the head takes no targets: " + refused);
@@ -423,7 +423,7 @@ class LayerChecks {
                 " in a step of a shape seen before; declare a buffer instead");
   }
 
-  /// By the root of the mean square of a tensor, or of all where a tensor is zero but for rounding.
+  /// By the root of the mean square of a tensor, or of all if a tensor is zero but for rounding.
   static void compare_precision(const std::vector<TrialResult>& exact,
                                 const std::vector<TrialResult>& rounded, double tolerance,
                                 const std::string& precision) {

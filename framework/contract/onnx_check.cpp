@@ -1,5 +1,5 @@
-// The check of the ONNX form of a layer or head: onnxruntime computes from the form what forward, or score,
-// computes. Batches are packed here and padded there, so rows of padding are not compared.
+// The check of the ONNX form of a layer or head: onnxruntime computes from the form the results of forward,
+// or score. Batches are packed here and padded there, so rows of padding are not compared.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -17,7 +17,7 @@
 namespace encore {
 namespace {
 
-/// Largest difference that rounding in float32 makes, as a share of the root of the mean square.
+/// The largest difference from rounding in float32, as a share of the root of the mean square.
 constexpr double tolerance = 2e-5;
 
 /// The graph of one part, whose parameters lie in an OwnedPlan.
@@ -36,7 +36,7 @@ class PartGraph final : public GraphBuilder {
   OnnxParameter held_parameter(Parameter parameter) const override {
     const auto place = static_cast<std::size_t>(parameter.index);
     if (place >= plan_.parameters().size())
-      throw Error("the ONNX form asks for a parameter that declare has not made");
+      throw Error("the ONNX form asks for a parameter that declare does not make");
     const ParameterSpec& spec = plan_.parameters()[place];
     return {.path = "part." + spec.name, .shape = spec.shape, .values = [this, place] {
               const std::vector<double> values = memory_.parameters()[place].values();
@@ -48,7 +48,7 @@ class PartGraph final : public GraphBuilder {
   const OwnedPlan& memory_;
 };
 
-/// Where the rows of a packed batch lie in one that is padded to its longest sequence.
+/// The rows of a packed batch in one that is padded to its longest sequence.
 class Padding {
  public:
   explicit Padding(const OwnedBatch& batch) : batch_(batch) {
@@ -58,12 +58,12 @@ class Padding {
   std::int64_t sequences() const { return sequences_; }
   std::int64_t longest() const { return longest_; }
 
-  /// Of rows of a space, `width` values each, as (batch, length, width), or (batch, width) of sequences.
+  /// Pads rows of a space, `width` values each: (batch, length, width), or (batch, width) for sequences.
   OnnxFeed padded(const std::vector<double>& values, std::int64_t width, Space space) const {
     if (space == Space::sequences)
       return {.type = OnnxType::float32, .shape = {sequences_, width}, .values = values};
     OnnxFeed feed{.type = OnnxType::float32, .shape = {sequences_, longest_, width}, .values = {}};
-    feed.values.assign(static_cast<std::size_t>(sequences_ * longest_ * width), 0.5);  // counts for nothing
+    feed.values.assign(static_cast<std::size_t>(sequences_ * longest_ * width), 0.5);  // padding, ignored
     const std::vector<std::int64_t> places = places_of(space);
     for (std::size_t row = 0; row < places.size(); ++row)
       for (std::int64_t c = 0; c < width; ++c)
@@ -71,7 +71,7 @@ class Padding {
             values[row * static_cast<std::size_t>(width) + static_cast<std::size_t>(c)];
     return feed;
   }
-  /// The other way.
+  /// The inverse.
   std::vector<double> packed(const std::vector<double>& values, std::int64_t width, Space space) const {
     if (space == Space::sequences) return values;
     std::vector<double> rows;
@@ -80,7 +80,7 @@ class Padding {
         rows.push_back(values[static_cast<std::size_t>(place * width + c)]);
     return rows;
   }
-  /// What every graph is given.
+  /// The inputs of every graph.
   std::map<std::string, OnnxFeed> feeds(const std::vector<double>& ids) const {
     OnnxFeed numbers = padded(ids, 1, Space::tokens);
     numbers.type = OnnxType::int64;
@@ -125,7 +125,7 @@ std::vector<double> ids_of(const Device& device, const OwnedBatch& batch) {
   return {ids.begin(), ids.end()};
 }
 
-/// Values that a part has left, (rows, columns).
+/// Values that a part has computed, (rows, columns).
 struct Computed {
   std::string name;
   std::int64_t rows = 0, columns = 0;
@@ -143,13 +143,13 @@ double difference(const Computed& computed, std::int64_t first, const std::vecto
                    other = found[static_cast<std::size_t>(r * columns + c)];
       squares += expected * expected;
       const double off = std::abs(expected - other);
-      if (!(off <= largest)) largest = off;  // NaN too
+      if (!(off <= largest)) largest = off;  // also for NaN
     }
   const double count = static_cast<double>(std::max<std::int64_t>(1, computed.rows * columns));
   return largest / std::max(std::sqrt(squares / count), 1e-30);
 }
 
-/// An arrangement that onnxruntime will run, and what must come out.
+/// An arrangement that onnxruntime runs, and its expected results.
 struct Arrangement {
   std::string where;
   Space space = Space::tokens;     ///< of a layer's rows
@@ -161,7 +161,7 @@ class OnnxCheck {
  public:
   OnnxCheck(const Device& device, const Offer& offer) : device_(device), offer_(offer) {}
 
-  /// False where the part has no form.
+  /// False if the part has no form.
   bool add_layer(const OptionsVariant& variant, std::int64_t width, const std::vector<std::int64_t>& lengths,
                  bool causal) {
     std::int64_t longest = 1;
@@ -173,7 +173,7 @@ class OnnxCheck {
           {.width = width, .max_length = longest, .block = 0, .blocks = 1, .causal = causal});
     } catch (const OptionError&) {
       throw;
-    } catch (const Error&) {  // no layer of causal stacks
+    } catch (const Error&) {  // not a layer for causal stacks
       if (!causal) throw;
       return true;
     }
@@ -267,7 +267,7 @@ class OnnxCheck {
           ++compared;
         }
     }
-    if (compared == 0) throw NotChecked("no output of the ONNX form has rows that could be compared");
+    if (compared == 0) throw NotChecked("no output of the ONNX form has rows to compare");
     char text[32];
     std::snprintf(text, sizeof(text), "%.1e", largest);
     return "onnxruntime computes the same from " + std::to_string(compared) +
@@ -280,7 +280,8 @@ class OnnxCheck {
            " rows";
   }
 
-  /// Integers within a short sequence; what the graph reads beside states has the name of the column.
+  /// Integers within a short sequence; an input that the graph reads beside states has the name of the
+  /// column.
   void fill_column(HeadMemory& memory, const OwnedBatch& batch, std::size_t column,
                    std::map<std::string, OnnxFeed>& feeds) const {
     const ColumnNeed& need = memory.plan().columns()[column];
@@ -296,7 +297,7 @@ class OnnxCheck {
                         .values = values};
   }
 
-  /// Nothing for an output without a row of its own for each row of the batch, such as a table of
+  /// Empty for an output without a row of its own for each row of the batch, such as a table of
   /// transitions.
   std::optional<double> compare(const Arrangement& arrangement, const Padding& padding,
                                 const std::string& name, const OnnxFeed& output) const {
@@ -326,12 +327,12 @@ class OnnxCheck {
     if (least <= tolerance) return least;
     char text[32];
     std::snprintf(text, sizeof(text), "%.1e", least);
-    throw Error("onnxruntime computes something else from the ONNX form " + arrangement.where +
-                ": output \"" + name + "\" is " +
-                (nearest.empty() ? "like nothing that score leaves in a buffer or decode writes"
+    throw Error("onnxruntime gets other results from the ONNX form " + arrangement.where + ": output \"" +
+                name + "\" is " +
+                (nearest.empty() ? "unlike any buffer of score and any output of decode"
                                  : "off by " + std::string(text) + " of the size of " + nearest) +
-                (arrangement.is_head ? "; onnx_outputs gives what score computes"
-                                     : "; onnx_form gives what forward computes without dropout"));
+                (arrangement.is_head ? "; onnx_outputs must give the results of score"
+                                     : "; onnx_form must give the results of forward without dropout"));
   }
 
   const Device& device_;

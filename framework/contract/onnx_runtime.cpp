@@ -1,4 +1,4 @@
-// Writes graphs and their inputs into files, has one Python process run them, and reads what came out.
+// Writes graphs and their inputs into files, runs them in one Python process, and reads the results.
 #include "contract/onnx_runtime.hpp"
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// The exit code where the package is missing; what it said stands in the log.
+/// The exit code if the package is missing; the log has the message.
 constexpr int package_missing = 77;
 
 /// Runs every folder below argv[1]: model.onnx with the arrays of feeds.json, into results.json.
@@ -84,15 +84,15 @@ std::vector<double> read_values(const fs::path& file, const std::vector<std::int
   return values;
 }
 
-/// Returns what Python has printed, without the last newlines.
+/// Returns the output of Python, without the last newlines.
 std::string printed_text(const fs::path& file) {
   std::string text = load_file(file, "output of python3");
   while (text.ends_with('\n')) text.pop_back();
   return text;
 }
 
-/// The exit code of `python3 -c script folder`, whose output goes to the log; nothing where there is no
-/// python3.
+/// The exit code of `python3 -c script folder`, whose output goes to the log. Throws NotChecked if there is
+/// no python3.
 int run_python(const fs::path& folder, const fs::path& log) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -107,7 +107,7 @@ int run_python(const fs::path& folder, const fs::path& log) {
   if (problem != 0) throw NotChecked(std::string("python3 cannot be started: ") + std::strerror(problem));
   int status = 0;
   while (::waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) throw Error("python3 was started, and cannot be waited for");
+    if (errno != EINTR) throw Error("cannot wait for python3");
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
@@ -147,9 +147,9 @@ std::vector<OnnxResult> OnnxRuns::run() const {
   const fs::path log = folder_ / "printed.txt";
   const int code = run_python(folder_, log);
   if (code == package_missing)
-    throw NotChecked(
-        "python3 has no onnxruntime that could run the ONNX form (" + printed_text(log) +
-        "); pip install onnxruntime, in the Python that is the first on PATH, lets it be compared");
+    throw NotChecked("python3 has no onnxruntime that could run the ONNX form (" + printed_text(log) +
+                     "); pip install onnxruntime, for the Python that is the first on PATH, makes the "
+                     "comparison possible");
   if (code != 0)
     throw NotChecked("python3 ended with exit code " + std::to_string(code) + ": " + printed_text(log));
   std::vector<OnnxResult> all;

@@ -1,5 +1,5 @@
-// OnnxRuns: runs graphs of ONNX by the Python package onnxruntime, where it is installed. Place in the flow:
-// onnx_check.cpp adds a run for each arrangement of a part, has all of them run by one process, and compares.
+// OnnxRuns: runs graphs of ONNX by the Python package onnxruntime, if it is installed. Place in the flow:
+// onnx_check.cpp adds a run for each arrangement of a part, runs all of them in one process, and compares.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@
 
 namespace encore {
 
-/// What is given to a graph under a name.
+/// The value of an input of a graph.
 struct OnnxFeed {
   OnnxType type = OnnxType::int64;  ///< or float32
   std::vector<std::int64_t> shape;
   std::vector<double> values;
 };
 
-/// What came out of it.
+/// The result of a graph.
 struct OnnxResult {
-  std::string refusal = {};  ///< what onnxruntime said of the graph; empty: it ran
+  std::string refusal = {};  ///< the error of onnxruntime; empty: it ran
   std::map<std::string, OnnxFeed> outputs = {};
 };
 
@@ -33,10 +33,10 @@ class OnnxRuns {
   OnnxRuns(const OnnxRuns&) = delete;
   OnnxRuns& operator=(const OnnxRuns&) = delete;
 
-  /// Of the inputs of the graph those that are not in `feeds` are an Error.
+  /// Throws Error if `feeds` lacks an input of the graph.
   void add(const OnnxModel& model, const std::map<std::string, OnnxFeed>& feeds);
   std::size_t size() const { return runs_.size(); }
-  /// Returns a result for each add(), in that order. Throws NotChecked where python3 or the package is
+  /// Returns a result for each add(), in that order. Throws NotChecked if python3 or the package is
   /// missing.
   std::vector<OnnxResult> run() const;
 

@@ -1,4 +1,4 @@
-// The checks of optimizers: what each does to a few parameters that are pulled towards a target.
+// The checks of optimizers: their effect on a few parameters that are pulled towards a target.
 #include <cmath>
 #include <set>
 
@@ -14,7 +14,7 @@ OptimizerTrial trial_of(const Device& device, const Offer& offer, const Optimize
   return {device, offer, default_options(offer.options), setup};
 }
 
-/// Of an optimizer with the option `learning_rate` it must be that option.
+/// The learning rate of an optimizer with the option `learning_rate` must be that option.
 std::string check_learning_rate(const Offer& offer) {
   const auto rate_with = [&](const Options& options) {
     const double rate = make_offer<Kind::optimizer>(offer, options, {})->learning_rate();
@@ -44,7 +44,7 @@ std::string check_states(const Device& device, const Offer& offer) {
   return std::to_string(names.size()) + " states with names of their own";
 }
 
-/// What belongs to no chunk is a frozen parameter's, or another rank's.
+/// Elements outside of all chunks belong to a frozen parameter, or to another rank.
 std::string check_chunks(const Device& device, const Offer& offer) {
   for (const DType type : {DType::float32, DType::float64}) {
     OptimizerTrial trial = trial_of(device, offer, {.type = type});
@@ -83,18 +83,18 @@ std::string check_same_bits(const Device& device, const Offer& offer) {
   return "two objects compute equal bits";
 }
 
-/// After steps with a variant of the options, values and states; empty where the optimizer refuses them.
+/// Values and states after steps with a variant of the options; empty if the optimizer refuses them.
 std::string digest_with(const Device& device, const Offer& offer, const Options& options, int steps) try {
   OptimizerTrial trial(device, offer, options);
   trial.steps(steps);
   return digest_of(trial.everything());
-} catch (const OptionError&) {  // a combination that cannot be
+} catch (const OptionError&) {  // an invalid combination
   return "";
 }
 
-/// Another value of a number, such as a beta, changes what is computed: beta2 is read, and not beta1 in its
-/// place. Flags and whole numbers may show only later. The learning rate is what update is given, so it has a
-/// check of its own.
+/// Another value of a number, such as a beta, must change the results: beta2 is read, and not beta1 in its
+/// place. Flags and whole numbers may have an effect only later. The learning rate has a check of its own,
+/// because it is an argument of update.
 std::string check_optimizer_options(const Device& device, const Offer& offer) {
   constexpr int steps = 60;
   const std::string usual = digest_with(device, offer, default_options(offer.options), steps);
@@ -106,13 +106,13 @@ std::string check_optimizer_options(const Device& device, const Offer& offer) {
     const std::string digest = digest_with(device, offer, variant.options, steps);
     if (digest.empty()) continue;
     require(digest != usual, "with " + variant.name + ", " + std::to_string(steps) +
-                                 " steps compute the bits that they compute with the default; does the "
+                                 " steps compute the same bits as with the default; does the "
                                  "constructor read this option, and update use it?");
     compared += (compared.empty() ? "" : ", ") + name;
   }
   const std::string formula =
-      "the formula is not compared; a test of your own knows the values that must come out";
-  if (compared.empty()) throw NotChecked("it has no number with two bounds to be changed; " + formula);
+      "the formula is not compared; a test of your own can compare the expected values";
+  if (compared.empty()) throw NotChecked("it has no number with two bounds to change; " + formula);
   return "another value changes the update: " + compared + "; " + formula;
 }
 

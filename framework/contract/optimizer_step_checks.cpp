@@ -1,5 +1,5 @@
-// The checks of what an update is given beside gradients: the number of the step, the rate of the schedule,
-// and of each parameter its factor on the rate and whether it is decayed.
+// The checks of the arguments of an update beside gradients: the number of the step, the rate of the
+// schedule, and for each parameter its factor on the rate and whether it is decayed.
 #include <array>
 #include <cmath>
 #include <optional>
@@ -19,19 +19,20 @@ std::string digest(const OptimizerTrial& trial) {
 }
 
 void require_resumed(const OptimizerTrial& whole, const OptimizerTrial& resumed) {
-  require(digest(whole) == digest(resumed),
-          "a new object that gets the values and states of " + std::to_string(first_steps) +
-              " steps goes on otherwise than the object that has made them; what update needs of earlier "
-              "steps belongs into a state, and their number is `step`");
+  require(digest(whole) == digest(resumed), "a new object that gets the values and states of " +
+                                                std::to_string(first_steps) +
+                                                " steps continues with other bits than the object that made "
+                                                "them; data that update needs of earlier "
+                                                "steps belong into a state, and their number is `step`");
 }
 
-/// The defaults, then each option by itself, where the optimizer takes it.
+/// The defaults, then each option by itself, if the optimizer takes it.
 std::vector<OptionsVariant> usable_variants(const Device& device, const Offer& offer) {
   std::vector<OptionsVariant> usable;
   for (OptionsVariant& variant : option_variants(offer.options)) try {
       const OptimizerTrial trial(device, offer, variant.options);
       usable.push_back(std::move(variant));
-    } catch (const OptionError&) {  // a combination that cannot be; the defaults can
+    } catch (const OptionError&) {  // an invalid combination; the defaults are valid
     }
   return usable;
 }
@@ -60,7 +61,7 @@ void check_rate_factors(const Device& device, const Offer& offer) {
   }
 }
 
-/// The options with such a weight decay; nothing where the optimizer does not take it.
+/// The options with such a weight decay; empty if the optimizer does not take it.
 std::optional<Options> with_decay(const Offer& offer, double decay) {
   const Option* option = offer.options.find("weight_decay");
   if (option == nullptr || option->type != OptionType::number || check_range(OptionValue(decay), *option))
@@ -70,12 +71,12 @@ std::optional<Options> with_decay(const Offer& offer, double decay) {
   return options;
 }
 
-/// Of an optimizer with the option `weight_decay`: it reaches the parameters with Segment::decay, and no
+/// For an optimizer with the option `weight_decay`: it reaches the parameters with Segment::decay, and no
 /// others.
 std::string check_decay(const Device& device, const Offer& offer) {
   constexpr std::array<bool, OptimizerTrial::parameters> nowhere = {false, false, false};
   const std::optional<Options> decaying = with_decay(offer, 0.1), still = with_decay(offer, 0.0);
-  if (!decaying) return "it has no weight_decay to be kept from some of them";
+  if (!decaying) return "it has no weight_decay";
   OptimizerTrial spared(device, offer, *decaying, {.decay = nowhere});
   spared.steps(first_steps);
   if (still) {
@@ -109,7 +110,7 @@ std::string check_resuming(const Device& device, const Offer& offer) {
     resumed.steps(next_steps);
     require_resumed(whole, resumed);
   }
-  return "a new object goes on from values and states with equal bits";
+  return "a new object continues from values and states with equal bits";
 }
 
 std::string check_changing_rate(const Device& device, const Offer& offer) {
@@ -123,10 +124,10 @@ std::string check_changing_rate(const Device& device, const Offer& offer) {
   changing.steps(1, 1.0, other_rate);
   resumed.steps(1, 1.0, other_rate);
   require(digest(changing) != digest(steady),
-          "after steps with a learning rate of 0.01 a step with 0.003 still makes that of 0.01; use the rate "
+          "after steps with a learning rate of 0.01 a step with 0.003 still uses 0.01; use the rate "
           "that update gets, which the schedule changes");
   require_resumed(changing, resumed);
-  return "each step has the learning rate that it gets";
+  return "each step uses the learning rate that it gets";
 }
 
 std::string check_segments(const Device& device, const Offer& offer) {

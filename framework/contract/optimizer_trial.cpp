@@ -85,7 +85,7 @@ void OptimizerTrial::resume(const OptimizerTrial& other) {
   step_ = other.step_;
 }
 
-// --- what no chunk covers ---
+// --- elements outside of chunks ---
 
 std::vector<OptimizerTrial::NamedBlock> OptimizerTrial::all_blocks() const {
   std::vector<NamedBlock> all = {{"the values", block_.values(), 0.375},
@@ -131,7 +131,7 @@ void OptimizerTrial::require_guards() const {
   }
 }
 
-// --- what the checks compare ---
+// --- results for the checks ---
 
 std::vector<double> OptimizerTrial::read(Tensor tensor) const {
   const OwnedTensor copy(tensor.dtype, {tensor.size()});

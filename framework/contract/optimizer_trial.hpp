@@ -19,7 +19,7 @@ namespace encore {
 struct OptimizerSetup {
   DType type = DType::float64;
   bool scaled = false;  ///< with the factor 0.5 of clipping
-  /// Of each trained parameter.
+  /// The segment of each trained parameter.
   std::array<bool, 3> decay = {false, false, true};
   std::array<float, 3> learning_rates = {1.0F, 1.0F, 1.0F};
 };
@@ -34,15 +34,15 @@ class OptimizerTrial {
 
   std::vector<std::string> states() const { return optimizer_->states(); }
 
-  /// Gradients = factor * (values - target), half the squared distance to which is what descends.
+  /// Sets gradients = factor * (values - target), the gradients of half the squared distance to the target.
   void prepare(double factor = 1.0);
-  /// The optimizer's update alone.
+  /// Calls the optimizer's update alone.
   void launch(double learning_rate = usual_rate);
   void steps(int count, double factor = 1.0, double learning_rate = usual_rate);
-  /// Goes on where another has arrived, with what a checkpoint holds: values, states and the number of steps.
+  /// Continues from another trial with the content of a checkpoint: values, states and the number of steps.
   void resume(const OptimizerTrial& other);
 
-  /// Throws Error where an update has written what belongs to no chunk.
+  /// Throws Error if an update has written elements outside of its chunks.
   void require_guards() const;
   double distance() const;
   /// Values, then each state, of all parameters.
@@ -53,7 +53,7 @@ class OptimizerTrial {
   struct NamedBlock {
     std::string name;
     Tensor block;
-    double guard;  ///< what stands where no chunk is
+    double guard;  ///< the value of elements outside of chunks
   };
   std::vector<NamedBlock> all_blocks() const;
   void write_guards();

@@ -1,4 +1,4 @@
-// The checks of readers: what each does with files of many formats, and with those of the author's own.
+// The checks of readers: their results on files of many formats, and on those of the author's own.
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -13,7 +13,7 @@
 namespace encore {
 namespace {
 
-/// What `read` makes of a set: records, or the words of its Error.
+/// The result of `read` for a set: records, or the message of its Error.
 struct Outcome {
   bool is_read = false;
   Records records = {};
@@ -97,7 +97,7 @@ class ReaderCheck {
     }
     require(read > 0, own_ ? "neither the file of --data nor a sample of the suite gives a record"
                            : "none of the " + counted(sets_.size()) +
-                                 " of the suite gives a record, so nothing of reading was checked; name a "
+                                 " of the suite gives a record, so reading was not checked; name a "
                                  "file of this format: --data FILE, with -S KEY=VALUE for options that it "
                                  "needs");
     return counted(read) + " read, each with the fields that it declares";
@@ -111,7 +111,7 @@ class ReaderCheck {
       if (outcome.is_read) continue;
       ++refused;
       require(names_a_file(outcome.refusal, set),
-              "what is wrong with " + set.name + " is said without the name of the file: " + outcome.refusal);
+              "the error about " + set.name + " does not name the file: " + outcome.refusal);
     }
     return counted(refused) + " refused, each by the name of its file";
   }
@@ -123,7 +123,7 @@ class ReaderCheck {
     return std::to_string(outcome.records.size()) + " records from " + sets_.back().name;
   }
 
-  /// What another editor or system makes of a file changes no record.
+  /// Changes that other editors or systems make to a file change no record.
   std::string forms() const {
     const auto reader = make();
     std::size_t compared = 0, with_nul = 0;
@@ -148,7 +148,7 @@ class ReaderCheck {
         ++compared;
       }
     }
-    if (compared == 0) throw NotChecked("no file gives a record that could be compared");
+    if (compared == 0) throw NotChecked("no file gives a record to compare");
     return std::to_string(compared) +
            " comparisons of files with CRLF, a byte order mark or no newline at the end: equal records; " +
            std::to_string(with_nul) + " files with NUL read or refused";
@@ -172,11 +172,11 @@ class ReaderCheck {
     bool reads_single_files = false;
     for_each_variant([&](const Reader& reader, const std::string& how) {
       for (const FileSet& set : sets_) {
-        if (set.files.size() != 1) continue;  // of several files `write` gives one
+        if (set.files.size() != 1) continue;  // for several files `write` makes one
         const Outcome outcome = outcome_of(reader, set);
         if (!outcome.is_read || outcome.records.size() == 0) continue;
         reads_single_files = true;
-        if (is_read_back(reader, outcome.records, "what it writes of " + set.name + how))
+        if (is_read_back(reader, outcome.records, "the file written from " + set.name + how))
           back.insert(set.name);
       }
     });
@@ -186,10 +186,10 @@ class ReaderCheck {
     throw NotChecked(std::string(reads_single_files ? "it writes no files"
                                                     : "it reads no single file that it could have written") +
                      ", so it is unknown whether every row of a file becomes a record; a test of your own "
-                     "compares with the records that must come out");
+                     "can compare the expected records");
   }
 
-  /// A file that a model is to label, with its truth in it: that must make no difference.
+  /// A file to label, with its truth in it: the truth must make no difference.
   std::string questions() const {
     const auto reader = make();
     std::size_t compared = 0;
@@ -217,7 +217,7 @@ class ReaderCheck {
     if (!any)
       throw NotChecked("it does not override read_questions, so exp predict --format " + offer_.name +
                        " --file FILE is refused with its name");
-    if (compared == 0) throw NotChecked("no single file gives records that questions could be compared with");
+    if (compared == 0) throw NotChecked("no single file gives records to compare with questions");
     return counted(compared) + " read without truth: the same records, which take answers";
   }
 
@@ -236,26 +236,27 @@ class ReaderCheck {
 
  private:
   static constexpr const char* hint =
-      "; encore/lines.hpp finds the lines of any text, and a byte order mark in front belongs to no record";
+      "; encore/lines.hpp finds the lines of any text, and a byte order mark in front does not belong to a "
+      "record";
 
   std::unique_ptr<Reader> make() const {
     return make_offer<Kind::reader>(offer_, default_options(offer_.options), {});
   }
-  /// `call(reader, how)` with each variant of the options that the reader takes; `how` names it in messages.
+  /// Calls `call(reader, how)` with each valid variant of the options; `how` names it in messages.
   template <class Call>
   void for_each_variant(const Call& call) const {
     for (const OptionsVariant& variant : option_variants(offer_.options)) {
       std::unique_ptr<Reader> reader;
       try {
         reader = make_offer<Kind::reader>(offer_, variant.options, {});
-      } catch (const OptionError&) {  // a combination that cannot be
+      } catch (const OptionError&) {  // an invalid combination
         continue;
       }
       call(*reader, variant.name == "defaults" ? std::string() : " with " + variant.name);
     }
   }
-  /// What read_questions makes of a file: records, the words of its Error, or neither where the reader
-  /// cannot.
+  /// The result of read_questions for a file: records, the message of its Error, or neither if the reader
+  /// lacks the function.
   struct Questions {
     std::optional<Records> records = {};
     std::string refusal = {};
@@ -282,7 +283,7 @@ class ReaderCheck {
               "read_questions of " + name + " gives a field \"" + field.name +
                   "\" that read does not give, or gives with other values");
   }
-  /// With the truth as answers, which are the fields that read_questions leaves out.
+  /// Uses the truth as answers: the fields that read_questions leaves out.
   static void require_answered(const Reader& reader, const FileSet& set, const Records& usual,
                                const Records& asked) {
     Records answers;
@@ -300,7 +301,7 @@ class ReaderCheck {
     require(!text.empty(), "write_answers gives nothing for the records of " + set.name);
     require(text == again, "write_answers gives another text for " + set.name + " when it is called again");
   }
-  /// False where the text is not read.
+  /// False if the text is not read.
   static bool is_same_in_parts(const Reader& reader, const CheckFile& file, const std::string& how) {
     const Outcome whole = outcome_of(reader, file.name, file.text);
     if (!whole.is_read || whole.records.size() == 0) return false;
@@ -314,30 +315,30 @@ class ReaderCheck {
             "cut where cut() allows it" + how + ", " + file.name + " gives other records");
     return true;
   }
-  /// False where the reader does not write. `what` names what is written in messages.
+  /// False if the reader does not write. `what` names the written file in messages.
   static bool is_read_back(const Reader& reader, const Records& records, const std::string& what) {
     std::string text;
     try {
       text = reader.write(records, FilePart::first);
-    } catch (const Error&) {  // it reads only
+    } catch (const Error&) {  // it only reads
       return false;
     }
     const Outcome again = outcome_of(reader, "a written file", text);
-    require(again.is_read, what + " it does not read: " + again.refusal);
-    require(equal(records, again.records), what + " it reads as other records");
+    require(again.is_read, what + " is refused: " + again.refusal);
+    require(equal(records, again.records), what + " is read as other records");
     text += reader.write(records, FilePart::later);
     const Outcome longer = outcome_of(reader, "a file written in two parts", text);
-    require(longer.is_read, what + " as a first and a later part it does not read: " + longer.refusal);
+    require(longer.is_read, what + " as a first and a later part is refused: " + longer.refusal);
     require(equal(behind_each_other(records, records), longer.records),
-            what + " as a first and a later part it does not read as the records twice");
+            what + " as a first and a later part is not read as the records twice");
     return true;
   }
-  /// Records that the suite knows, so that a row that `read` drops is missed.
+  /// Records that the suite knows, so that a dropped row is noticed.
   std::string known_records() const {
     Records records;
     try {
       records = sample_records(offer_.gives, SampleSet::train);
-    } catch (const Error&) {  // a field of its own, for which there are no samples
+    } catch (const Error&) {  // a field of its own, without samples
       return "";
     }
     const auto reader = make();

@@ -32,7 +32,7 @@ std::string without_last_newline(std::string text) {
   return text;
 }
 
-/// NUL in place of a byte in the middle, and one more at the end.
+/// Puts NUL in place of a byte in the middle, and appends one.
 std::string with_nul(std::string text) {
   if (!text.empty()) text[text.size() / 2] = '\0';
   return text + '\0';
@@ -49,7 +49,7 @@ bool has_equal_bytes(const FileSet& a, const FileSet& b) {
                             [](const CheckFile& x, const CheckFile& y) { return x.text == y.text; });
 }
 
-// --- values without CR in front of LF ---
+// --- values without CR before LF ---
 
 std::string with_lf(const std::string& text) {
   std::string all;

@@ -11,25 +11,25 @@
 
 namespace encore {
 
-/// What `read` gets at once: one file, or several that belong together, as the two sides of a parallel
+/// The argument of one `read`: one file, or several that belong together, as the two sides of a parallel
 /// corpus.
 struct FileSet {
   std::string name;  ///< for messages
   std::vector<CheckFile> files;
 };
 
-/// Many formats, of which a reader need not understand more than one.
+/// Many formats; a reader must understand one of them.
 const std::vector<FileSet>& sample_sets();
 
-/// A set written otherwise.
+/// A set in another form.
 struct Rewritten {
   std::string how;  ///< "with CRLF line ends"
   FileSet set;
-  bool same_records = true;  ///< false: it may be refused, by the name of its file
+  bool same_records = true;  ///< false: it may be refused, with the name of its file
 };
 
-/// With CRLF line ends, with a byte order mark, without a newline at the end, with NUL: what of it changes
-/// the bytes.
+/// With CRLF line ends, with a byte order mark, without a newline at the end, with NUL: those forms that
+/// change the bytes.
 std::vector<Rewritten> rewritten(const FileSet& set);
 
 /// Whether both have equal fields; line ends within a value may be of any kind.

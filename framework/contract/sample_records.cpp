@@ -73,7 +73,7 @@ std::string reversed(const std::string& text) {
   return result;
 }
 
-/// The first word, as the answer to what a text begins with.
+/// The first word: the answer to the question about the beginning of a text.
 std::vector<TextSpan> answers_of(const std::string& text) {
   const std::string word = words_of(text).front();
   const auto points = std::ranges::count_if(word, [](char byte) { return (byte & 0xC0) != 0x80; });
@@ -128,10 +128,9 @@ Records::Values values_of(const std::string& field, const std::vector<Sample>& s
   if (field == "spans") return for_each(samples, [](const Sample& sample) { return spans_of(sample.text); });
   if (field == "answers")
     return for_each(samples, [](const Sample& sample) { return answers_of(sample.text); });
-  throw Error(
-      "it needs the field \"" + field +
-      "\", which is none of the shared ones (encore/records.hpp), so there are no samples to check it with; "
-      "offer its reader in the same plugin and name a file of yours: --data FILE");
+  throw Error("it needs the field \"" + field +
+              "\", which is not a shared one (encore/records.hpp), so there are no samples to check it with; "
+              "offer its reader in the same plugin and name a file of yours: --data FILE");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What tasks are checked with: records whose content follows from the shared names of fields
+// The samples for checks of tasks: records whose content follows from the shared names of fields
 // (encore/records.hpp), and a tokenizer that knows every text. Place in the flow: task_checks.cpp.
 #pragma once
 
@@ -11,14 +11,14 @@
 
 namespace encore {
 
-/// Of a training set, and of another one, in which one label is new.
+/// Records of a training set, and of another one, with one new label.
 enum class SampleSet : std::uint8_t { train, other };
 
-/// Short texts in several scripts with everything that the shared names can mean. Throws Error for another
+/// Short sentences in several scripts for every meaning of the shared names. Throws Error for another
 /// name.
 Records sample_records(const std::vector<std::string>& fields, SampleSet set);
 
-/// All fields of what a task needs, structure first.
+/// All fields that a task needs, structure first.
 std::vector<std::string> all_fields(const TaskFields& needs);
 
 /// The records with only these of their fields.
@@ -27,7 +27,7 @@ Records with_fields(const Records& records, const std::vector<std::string>& fiel
 /// The records, then the others, which have the same fields.
 Records behind_each_other(const Records& records, const Records& others);
 
-/// A token for every three bytes of a word, by their hash; `decode` cannot give the bytes back and names the
+/// A token for every three bytes of a word, by their hash; `decode` cannot restore the bytes and returns the
 /// numbers instead.
 class SampleTokenizer final : public Tokenizer {
  public:

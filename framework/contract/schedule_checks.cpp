@@ -8,17 +8,17 @@
 namespace encore {
 namespace {
 
-/// `Optimizer::learning_rate` is the rate at factor 1, so factors above 1 are rare; a hundred is a mistake of
-/// units, such as the step itself.
+/// `Optimizer::learning_rate` is the rate at factor 1, so factors above 1 are rare; a hundred means a wrong
+/// unit, such as the step itself.
 constexpr double largest_factor = 100.0;
-/// A run of up to this many steps is asked at each of them, a longer one at its ends and at samples between.
+/// Up to this number of steps every step is checked, in a longer run its ends and samples between.
 constexpr std::int64_t every_step_up_to = 20000;
-constexpr std::int64_t step_between_samples = 9973;  // a prime, so that no period hides behind it
+constexpr std::int64_t step_between_samples = 9973;  // a prime, so that the samples meet every period
 
 const std::vector<std::int64_t> run_lengths = {1, 2, 3, 1000, every_step_up_to, 10000000};
 const std::vector<std::int64_t> model_widths = {8, 384, 4096};
 
-/// The steps of a run at which its schedule is asked, ascending.
+/// The steps of a run at which its schedule is checked, ascending.
 std::vector<std::int64_t> asked_steps(std::int64_t total) {
   std::vector<std::int64_t> steps;
   for (std::int64_t step = 1; step <= total;) {
@@ -33,10 +33,10 @@ double factor_at(const Schedule& schedule, std::int64_t step, const std::string&
   return schedule.factor(step);
 } catch (const std::exception& error) {
   throw Error("factor throws" + where + ": " + error.what() +
-              "; refuse what cannot be in the constructor, before the run starts");
+              "; refuse invalid options in the constructor, before the run starts");
 }
 
-/// Returns the number of factors that were asked for.
+/// Returns the number of factors that were computed.
 std::size_t check_run(const Schedule& schedule, std::int64_t total, const std::string& variant) {
   const auto at = [&](std::int64_t step) {
     return " at step " + std::to_string(step) + " of " + std::to_string(total) + " with " + variant;
@@ -59,8 +59,8 @@ std::size_t check_run(const Schedule& schedule, std::int64_t total, const std::s
               ", so nothing would be learned");
   for (std::size_t i = steps.size(); i-- > 0;)
     require(factor_at(schedule, steps[i], at(steps[i])) == factors[i],
-            "asked again, the factor is another one" + at(steps[i]) +
-                "; a schedule is a pure function of the step");
+            "called again, it returns another factor" + at(steps[i]) +
+                "; a schedule must be a pure function of the step");
   return steps.size();
 }
 
@@ -72,7 +72,7 @@ std::string check_schedule(const Offer& offer) {
         std::unique_ptr<Schedule> schedule;
         try {
           schedule = make_offer<Kind::schedule>(offer, variant.options, {total, width});
-        } catch (const OptionError&) {  // a combination that cannot be
+        } catch (const OptionError&) {  // an invalid combination
           continue;
         }
         asked += check_run(*schedule, total, variant.name);

@@ -1,4 +1,4 @@
-// Parses the settings and puts them into the schemas of offers, where every check finds them as defaults.
+// Parses the settings and puts them into the schemas of offers as defaults for every check.
 #include "contract/settings.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ bool chooses_reader(const Override& setting) {
   return setting.path == std::vector<std::string>{"data", "type"};
 }
 
-/// A layer has a table for each place where it stands, so any of them means it.
+/// A layer has a table for each of its places, so any of them names it.
 bool is_table_of(Kind kind, const std::vector<std::string>& path) {
   if (path.size() == 1) return true;
   std::string table;
@@ -26,7 +26,7 @@ bool is_table_of(Kind kind, const std::vector<std::string>& path) {
   return table == table_of(kind);
 }
 
-/// Required and with a default: default_options has the value as somebody's choice.
+/// A required option with a default: default_options returns the value as chosen.
 Schema with_choice(const Schema& schema, const std::string& name, const OptionValue& value) {
   Schema chosen;
   for (Option option : schema.options()) {

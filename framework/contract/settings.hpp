@@ -1,5 +1,5 @@
-// Settings of `exp plugin check -S KEY=VALUE`: values that take the place of defaults in everything the suite
-// does. Place in the flow: the worker's check-plugin applies them to what the plugin offers before it asks
+// Settings of `exp plugin check -S KEY=VALUE`: values that replace defaults in the whole
+// suite. Place in the flow: the worker's check-plugin applies them to the offers of the plugin before it asks
 // for the checks (suite.hpp).
 #pragma once
 
@@ -10,10 +10,10 @@
 
 namespace encore {
 
-/// The reader that `data.type=NAME` among the settings chooses for the file of --data; empty where none does.
+/// The reader that `data.type=NAME` among the settings chooses for the file of --data; empty without that.
 std::string chosen_reader(const std::vector<std::string>& settings);
 
-/// The offers with these settings as their defaults. KEY is an option ("levels"), which every offer gets that
+/// The offers with these settings as their defaults. KEY is an option ("levels"), for every offer that
 /// declares it, or one with its table as in an experiment file ("task.levels", "data.header",
 /// "model.layer.attention.heads"). Throws Error for a value that does not fit its option, and for a key that
 /// no offer has.

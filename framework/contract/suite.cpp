@@ -1,4 +1,4 @@
-// Puts the checks of an offer together by its kind and runs them, so that one cause is one failure.
+// Collects the checks of an offer by its kind and runs them, so that one cause is one failure.
 #include "contract/suite.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// What the checks of all kinds share, and the check of options, which every kind has: defaults, variants,
-// refusals. Place in the flow: suite.cpp puts the checks of an offer together.
+// The shared parts of the checks of all kinds, and the check of options, which every kind has: defaults,
+// variants, refusals. Place in the flow: suite.cpp puts the checks of an offer together.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -19,7 +19,7 @@ void require(bool condition, const std::string& message) {
 }
 namespace {
 
-// --- options: what validation makes of the schema ---
+// --- options: the validation of the schema ---
 
 Value table_with(const std::string& name, Value value) {
   Value table;
@@ -30,7 +30,7 @@ Value table_with(const std::string& name, Value value) {
 }
 
 std::string refusal(const Schema& schema, const std::string& subject, Value table) {
-  for (const Option& option : schema.options()) {  // required options are not what is tested
+  for (const Option& option : schema.options()) {  // required options are not under test
     if (!option.required || table.find(option.name) != nullptr) continue;
     Value value;
     const Options fitting = default_options(schema);
@@ -52,7 +52,7 @@ std::string refusal(const Schema& schema, const std::string& subject, Value tabl
   return text;
 }
 
-/// Two letters swapped, as a hurried hand does; a letter more where that changes nothing.
+/// Swaps two letters, as in a typical mistake; appends one if that changes nothing.
 std::string mistyped(const std::string& name) {
   std::string wrong = name;
   if (wrong.size() > 2) std::swap(wrong[wrong.size() / 2], wrong[wrong.size() / 2 - 1]);
@@ -87,7 +87,7 @@ std::string check_options(const Offer& offer) {
     const std::string wrong = mistyped(option.name);
     if (schema.find(wrong) == nullptr) {
       const std::string said = refusal(schema, subject, table_with(wrong, value_of(true)));
-      // Where two names differ by a letter the hint may be at the other one.
+      // If two names differ by a letter, the hint may name the other one.
       const auto hints_at = [&](const Option& near) {
         return said.find("did you mean \"" + near.name + "\"") != std::string::npos;
       };
@@ -97,19 +97,19 @@ std::string check_options(const Offer& offer) {
     const bool takes_text = option.type == OptionType::text || is_path(option);
     Value wrong_type = takes_text ? value_of(std::int64_t{7}) : value_of(std::string("seven"));
     require(!refusal(schema, subject, table_with(option.name, std::move(wrong_type))).empty(),
-            name + " takes a value of the wrong type");
+            name + " accepts a value of the wrong type");
     const auto refuses = [&](double number) {
       Value value =
           option.type == OptionType::integer ? value_of(static_cast<std::int64_t>(number)) : value_of(number);
       require(!refusal(schema, subject, table_with(option.name, std::move(value))).empty(),
-              name + " takes " + std::to_string(number) + ", which is out of its range");
+              name + " accepts " + std::to_string(number) + ", which is out of its range");
     };
     if (option.rule.min) refuses(*option.rule.min - 1.0);
     if (option.rule.max) refuses(*option.rule.max + 1.0);
     if (!option.choices.empty())
       require(
           !refusal(schema, subject, table_with(option.name, value_of(std::string("no such choice")))).empty(),
-          name + " takes a value that is none of its choices");
+          name + " accepts a value that is not one of its choices");
   }
   return std::to_string(schema.options().size()) + " options with help, valid defaults and refusals";
 }

@@ -1,6 +1,6 @@
 // The check of layers that take a sum as their input (LayerPlan::take_sum): from trunk and branch they must
-// compute the bits that they compute from the sum, made before by another kernel. Then the gradients are
-// right as well, for the other checks have seen them there.
+// compute the bits that they compute from the sum, made before by another kernel. The gradients are then
+// right as well, because the other checks have compared them for the sum.
 #include "contract/suite.hpp"
 #include "contract/trial.hpp"
 #include "plugin_host/make_offer.hpp"
@@ -56,7 +56,7 @@ class SummedLayer {
     return plan_;
   }
 
-  /// Of the trunk (1), the branch (2), the output's gradient (3); NaN (0).
+  /// The values of the trunk (1), the branch (2), the output's gradient (3); NaN (0).
   OwnedTensor rows(std::uint64_t purpose) const {
     OwnedTensor tensor(type_, {batch_.rows(), plan_.width()});
     if (purpose == 0)
@@ -66,7 +66,7 @@ class SummedLayer {
     return tensor;
   }
 
-  /// Both passes; x: where the sum is to be found after forward.
+  /// Both passes; x: the place of the sum after forward.
   std::vector<TrialResult> run(const OwnedTensor& x, Tensor dx, Tensor trunk = {}, Tensor dtrunk = {}) {
     const OwnedTensor output = rows(0);
     Step::Bound bound = memory_.bound(training_);
@@ -116,9 +116,10 @@ void require_equal(const std::vector<TrialResult>& before, const std::vector<Tri
                    const std::string& where) {
   for (std::size_t i = 0; i < before.size(); ++i)
     if (digest_of(before[i].values) != digest_of(within[i].values))
-      throw Error(before[i].name + " has other bits when the layer adds up its input, " + where +
-                  "; what takes a sum must round it to the type of activations, as a sum made before it is, "
-                  "leave it in the branch and give trunk and branch their gradients");
+      throw Error(
+          before[i].name + " has other bits when the layer adds up its input, " + where +
+          "; a layer that takes a sum must round it to the type of activations, as a sum made before it, "
+          "leave it in the branch and give trunk and branch their gradients");
 }
 
 }  // namespace

@@ -33,18 +33,19 @@ class TaskCheck {
     fields.insert(fields.end(), samples_.needs().optional.begin(), samples_.needs().optional.end());
     require(std::set<std::string>(fields.begin(), fields.end()).size() == fields.size(),
             "fields() names a field twice");
-    // What reading its manifest would refuse.
+    // The reader of manifests must accept its manifest.
     const nlohmann::json manifest =
         manifest_to_json({"plugin", "1", "", "plugin.so", {describe(samples_.offer())}});
-    require(manifest_to_json(manifest_from_json(manifest)) == manifest, "its manifest reads back otherwise");
+    require(manifest_to_json(manifest_from_json(manifest)) == manifest,
+            "its manifest changes when it is read back");
     const Selection selection = parse_selection(samples_.offer().select);
     const Measure* chosen = measure_of(samples_.offer().measures, selection.measure());
-    // A task whose measures all depend on the data cannot have one that is always there; one that has texts
-    // generated may go by these, though options may do without them.
+    // A task whose measures all depend on the data cannot have one that is always there; one that generates
+    // text may select by its measures of that, though options may turn generation off.
     const bool may_depend = std::ranges::none_of(samples_.offer().measures, &Measure::always) ||
                             samples_.make(roomy)->decoding().has_value();
     require(chosen == nullptr || ((chosen->always || may_depend) && !is_family(*chosen)),
-            "its select is \"" + samples_.offer().select + "\", which is not there in all data");
+            "its select is \"" + samples_.offer().select + "\", which some data lack");
     return std::to_string(fields.size()) + " fields, " + std::to_string(samples_.offer().measures.size()) +
            " measures, select = \"" + samples_.offer().select + "\"";
   }
@@ -62,7 +63,7 @@ class TaskCheck {
     const auto empty = samples_.make(roomy);
     try {
       empty->prepare(without_rows(samples_.train()));
-    } catch (const Error&) {  // nothing can be learned from nothing
+    } catch (const Error&) {  // an empty set has nothing to learn
     }
     return std::to_string(names.size()) + " classes, the same ones twice, " + std::to_string(words.size()) +
            " words";
@@ -70,7 +71,7 @@ class TaskCheck {
 
   std::string parts() const {
     const auto whole = samples_.prepared(roomy);
-    if (!whole->takes_parts()) return "a training set is given to it whole";
+    if (!whole->takes_parts()) return "it takes a training set as a whole";
     const Records first = samples_.train(), later = samples_.other();
     TextCounts sum = whole->text_counts(first);
     for (const auto& [text, count] : whole->text_counts(later)) sum[text] += count;
@@ -82,7 +83,7 @@ class TaskCheck {
             "takes_parts() is true, but what it encodes depends on the part that it was prepared with");
     require(sum == whole->text_counts(behind_each_other(first, later)),
             "takes_parts() is true, but the text_counts() of two parts are not those of the whole");
-    return "two parts of a training set teach it what the whole does";
+    return "two parts of a training set teach it the same as the whole";
   }
 
   std::string knowledge() const {
@@ -95,7 +96,7 @@ class TaskCheck {
     require(again->columns() == task->columns(), "restore(knowledge()) gives other columns()");
     for (const Records& records : {samples_.train(), samples_.other()})
       require(equal(TaskSamples::encoded(*task, records), TaskSamples::encoded(*again, records)),
-              "a task that is restored from its knowledge() encodes otherwise");
+              "a task that is restored from its knowledge() encodes differently");
     return "a task restored from its knowledge has equal labels and encodings";
   }
 
@@ -107,7 +108,7 @@ class TaskCheck {
         std::unique_ptr<Task> task;
         try {
           task = make_offer<Kind::task>(samples_.offer(), variant.options, {length});
-        } catch (const OptionError&) {  // a combination that cannot be
+        } catch (const OptionError&) {  // an invalid combination
           continue;
         }
         task->prepare(samples_.train());
@@ -137,7 +138,7 @@ class TaskCheck {
     }
     require_threads(records, expected);
     return "equal numbers in any order, and from four threads at once; a build with the thread sanitizer "
-           "finds what luck hides";
+           "finds every race";
   }
 
   /// Packs the training set as a run would, epoch by epoch.
@@ -145,7 +146,7 @@ class TaskCheck {
     const auto task = samples_.prepared(roomy);
     if (!task->draws()) return "every epoch sees the same numbers";
     require(!task->separates_sequences(),
-            "draws() and separates_sequences() are both true; what is drawn belongs to whole examples");
+            "draws() and separates_sequences() are both true; draws need whole examples");
     const ExampleSet set = TaskSamples::encoded(*task, samples_.train());
     BatchNeeds needs = {.vocabulary = static_cast<std::int64_t>(SampleTokenizer().vocabulary().size()),
                         .picked = set.has_column(picked_column)};
@@ -191,8 +192,8 @@ class TaskCheck {
       require(std::ranges::equal(column.integers, without.integers) &&
                   std::ranges::equal(column.numbers, without.numbers),
               "without the truth the column \"" + column.rule.name +
-                  "\" has other values; columns() says that it is "
-                  "no truth");
+                  "\" has other values; columns() declares it as "
+                  "independent of the truth");
     }
     require(samples_.needs().truth.empty() || knows_more(known, unknown),
             "no column is marked as truth, though the records have fields of truth");
@@ -202,7 +203,7 @@ class TaskCheck {
   }
 
  private:
-  /// A new task in each round: what it keeps of records is empty again.
+  /// A new task in each round, so that its stored records are empty again.
   void require_threads(const Records& records, const ExampleSet& expected) const {
     constexpr int rounds = 500;
     for (int round = 0; round < rounds; ++round) {
@@ -222,7 +223,7 @@ class TaskCheck {
       });
       require(equal,
               "four threads that encode at once disturb each other; const functions are called from several "
-              "threads, so guard what they keep with a lock");
+              "threads, so guard their state with a lock");
     }
   }
 
@@ -253,7 +254,7 @@ class TaskCheck {
       const auto truth = std::ranges::find(columns, rule.truth, &ColumnRule::name);
       require(truth != columns.end() && truth->space == rule.space && truth->type == rule.type,
               "the output \"" + rule.name + "\" has the truth \"" + rule.truth +
-                  "\", which is no column of its kind" + where);
+                  "\", which is not a column of its kind" + where);
     }
   }
 
@@ -300,7 +301,7 @@ class TaskCheck {
   TaskSamples samples_;
 };
 
-/// What may be otherwise where the records have the fields that the task can do without.
+/// The same checks for records with the fields that the task can do without.
 std::string with_optional_fields(const Offer& offer, const CheckData& data) {
   const TaskSamples samples(offer, data, true);
   const TaskCheck check(samples);

@@ -1,4 +1,4 @@
-// The checks of what a task makes of outputs: measures, labelled records, answers.
+// The checks of the results that a task makes from outputs: measures, labelled records, answers.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -43,8 +43,8 @@ class OutputCheck {
            " finite values, best for perfect outputs, " +
            (counts_each_by_itself(*task, records, best)
                 ? "each example by itself"
-                : "what an example adds depends on the others of its set") +
-           "; the formulas are not compared; a test of your own knows the values that must come out";
+                : "the values of an example depend on the others of its set") +
+           "; the formulas are not compared; a test of your own can compare the expected values";
   }
 
   std::string labelling() const {
@@ -63,7 +63,7 @@ class OutputCheck {
                 "label() gives the field \"" + field + "\" with another type than that of the records");
       }
     }
-    return "the truth fields of every record, as the model has them";
+    return "the truth fields of every record, from the model";
   }
 
   std::string typed_text() const {
@@ -103,11 +103,11 @@ class OutputCheck {
   }
 
  private:
-  static constexpr const char* not_asked = "it cannot be asked with a line of text";
+  static constexpr const char* not_asked = "it does not take a line of text";
   static inline const std::vector<std::string> lines = {"Anna lives in Lund", "", "rain , rain",
                                                         "Zürich \xF0\x9F\x99\x82"};
 
-  /// Nothing where the task cannot be asked with a line.
+  /// Empty if the task does not take a line.
   static std::optional<Records> typed_records(const Task& task) {
     const auto with_separator = [](char separator) {
       std::vector<std::string> some = lines;
@@ -115,7 +115,7 @@ class OutputCheck {
         if (const std::size_t space = line.find(' '); space != std::string::npos) line[space] = separator;
       return some;
     };
-    for (const char separator : {' ', '\t'})  // perhaps it reads two texts, with a tab between
+    for (const char separator : {' ', '\t'})  // some tasks read a pair, with a tab between
       try {
         return task.from_text(with_separator(separator));
       } catch (const Error&) {
@@ -128,7 +128,7 @@ class OutputCheck {
                                               field + "\", which is not a probability");
   }
 
-  /// Of classes that exclude each other; `largest`: the answer is the most probable of them.
+  /// For classes that exclude each other; `largest`: the answer is the most probable of them.
   static void require_distribution(double score, const std::map<std::string, double>& scores, bool largest) {
     double sum = 0.0, most = 0.0;
     for (const auto& [label, each] : scores) {
@@ -174,14 +174,14 @@ class OutputCheck {
               any = true;
               require_probability(*each, field.name);
             }
-    // Spans of which none was found have none either.
+    // No spans were found, so there are no scores of spans either.
     const bool has_spans = std::ranges::any_of(scored.fields(), [](const Records::Field& field) {
       return std::holds_alternative<Records::SpanLists>(field.values);
     });
     require(any || has_spans, "scored_answer() gives neither \"score\" nor \"scores\" nor spans with scores");
   }
 
-  /// But for the scores, and the line for people.
+  /// Requires equal answers, except for the scores and the line for people.
   static void require_equal_answers(const Records& answers, const Records& scored) {
     for (const Records::Field& field : answers.fields()) {
       if (field.name == "shown" || field.name == "score" || field.name == "scores") continue;
@@ -202,7 +202,7 @@ class OutputCheck {
     return found == records.fields().end() ? nullptr : &found->values;
   }
 
-  /// What an example adds, by the names of columns and keys.
+  /// The statistics of an example, by the names of columns and keys.
   using Added = std::map<std::array<std::string, 3>, double>;
   static Added added_by(const Statistics& statistics, std::size_t example) {
     Added all;
@@ -212,8 +212,8 @@ class OutputCheck {
     return all;
   }
 
-  /// Whether what an example adds depends on it alone. It need not: a rank among the texts of the set does
-  /// not.
+  /// Whether the statistics of an example depend on it alone. They need not: a rank among the examples of the
+  /// set does not.
   bool counts_each_by_itself(const Task& task, const Records& records, const Statistics& together) const {
     for (std::size_t i = 0; i < records.size(); ++i) {
       const Records one = record_of(records, i);
@@ -242,7 +242,7 @@ class OutputCheck {
     return statistics;
   }
 
-  /// Whether the measure that it selects by tells perfect outputs from arbitrary ones.
+  /// Whether the selecting measure distinguishes perfect outputs from arbitrary ones.
   bool compare(const Statistics& perfect, const Statistics& arbitrary, bool truth_is_known) const {
     bool told_apart = false;
     for (const Measure& measure : samples_.offer().measures) {
@@ -251,7 +251,7 @@ class OutputCheck {
       for (const double value : {best, other}) {
         const std::string found = "measure \"" + measure.name + "\" is " + std::to_string(value);
         require(std::isfinite(value), found);
-        require(!measure.fraction || (value >= 0.0 && value <= 1.0), found + ", which is no fraction");
+        require(!measure.fraction || (value >= 0.0 && value <= 1.0), found + ", which is not a fraction");
       }
       if (measure.better == Better::neither) continue;
       const double gain = measure.better == Better::higher ? best - other : other - best;

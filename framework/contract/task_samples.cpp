@@ -1,4 +1,4 @@
-// Makes two splits of sample records, encodes them, and builds outputs that are right or arbitrary.
+// Makes two splits of sample records, encodes them, and builds correct or arbitrary outputs.
 #include "contract/task_samples.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace encore {
 namespace {
 
-/// What an embedding and its like have per row, where the task takes any number.
+/// The number of values per row of an embedding and similar outputs, if the task takes any.
 constexpr std::int64_t any_width = 3;
 
 std::vector<OutputRule> rules_of(const Task& task) {
@@ -23,7 +23,7 @@ std::vector<OutputRule> rules_of(const Task& task) {
   return rules;
 }
 
-/// Empty texts where the truth has none.
+/// Empty strings where the truth has none.
 Records::Texts true_texts(const TaskFields& fields, const Records& records) {
   for (const std::string& field : fields.truth)
     for (const Records::Field& each : records.fields())

@@ -1,5 +1,5 @@
-// What task_checks.cpp compares: encoded sets, statistics, and outputs as a perfect model and a poor one give
-// them.
+// The data that task_checks.cpp compares: encoded sets, statistics, and outputs of a perfect model and of a
+// poor one.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace encore {
 /// A task with records of the fields that it reads.
 class TaskSamples {
  public:
-  /// Room for every sample, and so little that most are cut.
+  /// Room for every sample, and a length that cuts most of them.
   static constexpr std::int64_t roomy = 256, narrow = 8;
 
   /// `with_optional`: the records have also the fields that the task can do without.
@@ -28,14 +28,14 @@ class TaskSamples {
   /// The fields of the records that are there at prediction too.
   std::vector<std::string> structure() const;
   std::unique_ptr<Task> make(std::int64_t max_length) const;
-  /// One that has seen the training set.
+  /// A task that has seen the training set.
   std::unique_ptr<Task> prepared(std::int64_t max_length) const;
   Records train() const { return records_of(SampleSet::train); }
   Records other() const { return records_of(SampleSet::other); }
   static ExampleSet encoded(const Task& task, const Records& records, std::int64_t max_length = roomy);
 
  private:
-  /// The author's file where a reader of the plugin gives what the task needs.
+  /// The author's file if a reader of the plugin gives the fields that the task needs.
   Records records_of(SampleSet set) const;
 
   const Offer& offer_;
@@ -43,24 +43,24 @@ class TaskSamples {
   bool with_optional_;
 };
 
-/// What task_checks is made of: of records and encoding, of outputs and measures.
+/// The parts of task_checks: records and encoding, outputs and measures.
 std::vector<Check> task_output_checks(const TaskSamples& samples);
 
 bool equal(const ExampleSet& a, const ExampleSet& b);
 bool equal(const Statistics& a, const Statistics& b);
 
-/// Each output as the column says that OutputRule::truth names, 0 where there is none. What a task has
-/// generated (Task::decoding) is the truth of `records`, which are those of the set: its first field of
-/// texts.
+/// Each output with the values of the column that OutputRule::truth names, 0 without such a column. The
+/// generated text of a task (Task::decoding) is the truth of `records`, the records of the set: its first
+/// field with text.
 Outputs perfect_outputs(const Task& task, const ExampleSet& set, const TaskFields& fields,
                         const Records& records);
 /// Whether perfect_outputs knows every output of the task.
 bool knows_truth(const Task& task);
-/// Other numbers that occur: classes of the task, values of the truth. What is generated are a few tokens.
+/// Other valid numbers: classes of the task, values of the truth. Generated text has a few tokens.
 Outputs arbitrary_outputs(const Task& task, const ExampleSet& set, std::uint32_t seed);
 
-/// What a head gives of the task's classes beside the output `classes`: logits over its space. Nothing where
-/// the task reads no such output.
+/// The outputs of a head about the task's classes beside the output `classes`: logits over its space. Empty
+/// if the task reads no such output.
 std::optional<OutputRule> logits_rule(const Task& task);
 /// Adds arbitrary logits; `classes` become those with the largest.
 void add_logits(const OutputRule& rule, const ExampleSet& set, std::uint32_t seed, Outputs& outputs);

@@ -17,7 +17,7 @@ Bytes bytes_of(const Tensor& tensor) {
   return {static_cast<std::byte*>(tensor.data), tensor.bytes()};
 }
 
-/// Calls body(T{}) with the element type, whatever it is.
+/// Calls body(T{}) with the element type, for any type.
 void visit(DType type, const auto& body) {
   if (type == DType::int32) return body(std::int32_t{});
   if (type == DType::int64) return body(std::int64_t{});
@@ -26,10 +26,10 @@ void visit(DType type, const auto& body) {
 
 using Memory = Kokkos::View<std::byte*, DeviceMemory>;
 
-/// What lies on either side of a tensor: numbers that a sum with them changes, in every type.
+/// The bytes on either side of a tensor: numbers that change a sum with them, in every type.
 constexpr std::byte guard{0xC0};
 #if defined(__SANITIZE_ADDRESS__)
-constexpr std::size_t guard_bytes = 0;  // the sanitizer sees more: reading, too
+constexpr std::size_t guard_bytes = 0;  // the sanitizer finds more: reads, too
 #else
 constexpr std::size_t guard_bytes = 1024;
 #endif
@@ -57,20 +57,21 @@ bool is_intact(const Bytes& bytes) {
 
 #if ENCORE_HOST_BACKEND
 
-/// Zeros.
+/// Allocates zeros.
 std::shared_ptr<Memory> take_memory(std::size_t bytes) {
   return std::make_shared<Memory>("encore::owned_tensor", bytes);
 }
 
 #else
 
-/// What tensors have given back, by size: a GPU takes longer to find memory than to compute a test's tensor.
+/// Memory of destroyed tensors, by size: a GPU takes longer to allocate memory than to compute a test's
+/// tensor.
 std::map<std::size_t, std::vector<Memory>>& spare_memory() {
   static std::map<std::size_t, std::vector<Memory>> spare;
   return spare;
 }
 
-/// Zeros.
+/// Returns memory filled with zeros.
 std::shared_ptr<Memory> take_memory(std::size_t bytes) {
   static const bool hooked = [] {
     Kokkos::push_finalize_hook([] { spare_memory().clear(); });

@@ -1,5 +1,5 @@
-// Memory for tests: tensors, batches and plans that own what the host owns in a real run. Values cross as
-// double. Read next: trial.hpp, one layer or head in such memory.
+// Memory for tests: tensors, batches and plans that own the memory that the host owns in a real run. Values
+// cross as double. Read next: trial.hpp, one layer or head in such memory.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@
 
 namespace encore {
 
-/// A tensor with memory of its own on the device. Values cross as double, whatever the element type. Before
-/// and behind it lies a pattern, so that it is seen when a kernel writes there.
+/// A tensor with memory of its own on the device. Values cross as double for every element type. Before
+/// and behind it lies a pattern, so that writes of a kernel there are noticed.
 class OwnedTensor {
  public:
   OwnedTensor() = default;
@@ -30,7 +30,7 @@ class OwnedTensor {
   std::vector<double> values() const;
   void set(const std::vector<double>& values);
   void fill(double value) { set(std::vector<double>(static_cast<std::size_t>(tensor_.size()), value)); }
-  /// "past the end of NAME" or "before the start of NAME" where something has written there, else empty.
+  /// "past the end of NAME" or "before the start of NAME" if a kernel has written there, else empty.
   std::string overrun(const std::string& name) const;
 
  private:
@@ -38,7 +38,7 @@ class OwnedTensor {
   std::shared_ptr<void> memory_;
 };
 
-/// Throws the Error "PASS writes OVERRUN" unless the latter, of OwnedTensor::overrun, is empty.
+/// Throws the Error "PASS writes OVERRUN" unless `overrun`, from OwnedTensor::overrun, is empty.
 inline void require_within(const char* pass, const std::string& overrun) {
   if (!overrun.empty()) throw Error(std::string(pass) + " writes " + overrun);
 }
@@ -47,14 +47,14 @@ inline void require_within(const char* pass, const std::string& overrun) {
 std::vector<double> normal_values(std::int64_t count, std::uint64_t seed, double deviation = 1.0);
 
 /// A batch of sequences of the given lengths with its tables on the device. Token numbers (below
-/// `vocabulary`) are a function of example and position, so a sequence is the same in whatever batch it
-/// stands.
+/// `vocabulary`) are a function of example and position, so a sequence is the same in every
+/// batch.
 class OwnedBatch {
  public:
   static constexpr std::int64_t default_vocabulary = 17;
 
-  /// `numbers`: the number of each sequence's example, ascending; 100, 103, 106, ... where none are given.
-  /// `firsts`: the position of each sequence's first row, where it continues rows of earlier passes; 0.
+  /// `numbers`: the number of each sequence's example, ascending; 100, 103, 106, ... if there are none.
+  /// `firsts`: the position of each sequence's first row, if it continues rows of earlier passes; 0.
   explicit OwnedBatch(const std::vector<std::int64_t>& lengths, std::int64_t vocabulary = default_vocabulary,
                       std::vector<std::int64_t> numbers = {}, const std::vector<std::int64_t>& firsts = {}) {
     std::vector<double> ids, offsets{0.0}, sequence, positions, examples;
@@ -91,7 +91,7 @@ class OwnedBatch {
   operator const RowSet&() const { return batch_; }
   const RowSet& batch() const { return batch_; }
   BatchSize size() const { return {batch_.size, {}, 0}; }
-  /// As OwnedTensor::overrun.
+  /// OwnedTensor::overrun of the tables of the batch.
   std::string overrun() const {
     for (const OwnedTensor& table : memory_)
       if (std::string found = table.overrun("a table of the batch"); !found.empty()) return found;
@@ -117,11 +117,11 @@ class OwnedBatch {
   std::vector<std::int64_t> offsets_;
 };
 
-/// Everything a plan asks for, for one batch: what the host does in a real run, without sharing memory.
+/// All memory that a plan requests, for one batch: as the host does in a real run, without sharing memory.
 class OwnedPlan {
  public:
   /// Parameters get their initial values plus noise: zeros and ones would hide mistakes, such as a bias that
-  /// is never added or a gain that is never applied.
+  /// is not added or a gain that is not applied.
   OwnedPlan(const Device& device, const LayerPlan& plan, const BatchSize& size, DType type,
             std::uint64_t seed, double noise = 0.2)
       : plan_(&plan) {
@@ -162,11 +162,11 @@ class OwnedPlan {
             .buffers = training ? bound_buffers_ : evaluation_buffers_,
             .keys = keys_};
   }
-  /// Of the random streams; 1 at first.
+  /// The seed of the random streams; 1 at first.
   void set_step(std::uint64_t step) {
     for (RandomKey& key : keys_) key.step = step;
   }
-  /// Fills the buffers with NaN, but for those of these lifetimes.
+  /// Fills the buffers with NaN, except those of these lifetimes.
   void poison(std::initializer_list<Lifetime> kept = {}) {
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
       const BufferSpec& spec = plan_->buffers()[i];
@@ -174,7 +174,7 @@ class OwnedPlan {
       buffers_[i].fill(std::numeric_limits<double>::quiet_NaN());
     }
   }
-  /// As OwnedTensor::overrun, of everything that the plan asks for.
+  /// OwnedTensor::overrun of all memory that the plan requests.
   std::string overrun() const {
     std::string found;
     for (std::size_t i = 0; i < buffers_.size() && found.empty(); ++i)

@@ -1,4 +1,4 @@
-// Behind encore/testing.hpp.
+// Runs a layer or head for the tests of a plugin's author. Read encore/testing.hpp first.
 #include <encore/testing.hpp>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace encore {
 namespace {
 
-/// Until the program ends.
+/// Open until the program ends.
 void start_kokkos() {
   static const KokkosSession kokkos;
 }

@@ -1,4 +1,4 @@
-// The check of optimizers on a table with a row per token: an update that is told which rows have no gradient
+// The check of optimizers on a table with a row per token: an update that knows which rows have no gradient
 // computes the bits of one that reads their zeros.
 #include <algorithm>
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t table_rows = 12, table_width = 300;
 
-/// A table of tokens and a bias. `told`: the optimizer gets what is known of the gradients.
+/// A table of tokens and a bias. `told`: the optimizer gets the host's knowledge of the gradients.
 class TableTrial {
  public:
   TableTrial(const Device& device, const Offer& offer, bool told)
@@ -98,10 +98,10 @@ std::string check_token_rows(const Device& device, const Offer& offer) {
     ++step;
     if (told.digest() != reading.digest())
       throw Error("in step " + std::to_string(step) +
-                  " an update that is told which rows have no gradient gives other bits than one that reads "
+                  " an update that knows which rows have no gradient gives other bits than one that reads "
                   "their zeros; see ChunkGradient in encore/optimizer.hpp");
   }
-  return "seven steps with some rows of a table each, told which or not: equal bits";
+  return "seven steps with some rows of a table each, with and without that knowledge: equal bits";
 }
 
 }  // namespace encore

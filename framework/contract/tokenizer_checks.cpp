@@ -1,4 +1,4 @@
-// The checks of tokenizers: vocabularies trained from a small text, and what becomes of texts with them.
+// The checks of tokenizers: vocabularies trained from a small text, and their results on other inputs.
 #include <algorithm>
 #include <span>
 
@@ -19,7 +19,7 @@ const TextCounts& small_text() {
   return words;
 }
 
-/// What the small text lacks.
+/// Inputs that the small text lacks.
 const std::vector<std::string>& odd_texts() {
   static const std::vector<std::string> texts = {"unseen",
                                                  "Zürich",
@@ -51,7 +51,7 @@ std::vector<std::int32_t> encode_all(const Tokenizer& tokenizer) {
   return tokens;
 }
 
-/// With white space in them, as a language model's training text has.
+/// Lines with white space in them, as in a language model's training text.
 const TextCounts& long_texts() {
   static const TextCounts texts = {{"the low other", 4}, {" new  paper\tnew lower\n", 3}, {"the widest", 2}};
   return texts;
@@ -90,7 +90,7 @@ std::string check_texts(const Offer& offer) {
             "\" its words are not known; white space within a text of train() separates words, as it does "
             "in encode");
   }
-  return "texts with white space are split as encode splits them";
+  return "lines with white space are split as encode splits them";
 }
 
 std::string check_roles(const Offer& offer) {
@@ -130,7 +130,7 @@ std::string check_encoding(const Offer& offer) {
   return "numbers within the vocabulary, appended to the list";
 }
 
-/// What is wrong with the ranges of one text; empty where nothing is.
+/// The error in the ranges of one text; empty if there is none.
 std::string problem_of(std::span<const ByteRange> ranges, std::string_view text, bool drops_text) {
   std::size_t covered = 0;
   for (std::size_t i = 0; i < ranges.size(); ++i) {
@@ -138,7 +138,7 @@ std::string problem_of(std::span<const ByteRange> ranges, std::string_view text,
     const std::string name = "range " + std::to_string(i) + " is [" + std::to_string(range.begin) + ", " +
                              std::to_string(range.end) + ")";
     if (range.begin > range.end || range.end > text.size())
-      return name + ", which is no part of its " + std::to_string(text.size()) + " bytes";
+      return name + ", which is not a part of its " + std::to_string(text.size()) + " bytes";
     if (i > 0 && (range.begin < ranges[i - 1].begin || range.end < ranges[i - 1].end))
       return name + " and lies before the one in front of it";
     for (; covered < range.begin; ++covered)
@@ -251,7 +251,7 @@ std::string check_threads(const Offer& offer) {
     spelled.push_back(one->decode(expected.back()));
   }
   for (int round = 0; round < rounds; ++round) {
-    const auto tokenizer = untrained(offer);  // what it keeps of texts is empty again
+    const auto tokenizer = untrained(offer);  // its cache is empty again
     tokenizer->load(vocabulary);
     const bool equal = at_once([&](std::size_t thread) {
       bool same = true;
@@ -266,17 +266,17 @@ std::string check_threads(const Offer& offer) {
     });
     require(equal,
             "four threads that encode and decode at once disturb each other; const functions are called from "
-            "several threads, so guard what they keep with a lock");
+            "several threads, so guard their state with a lock");
   }
   return "four threads at once encode and decode as one, in " + std::to_string(rounds) +
-         " rounds; a build with the thread sanitizer finds what luck hides";
+         " rounds; a build with the thread sanitizer finds every race";
 }
 
 }  // namespace
 
 std::vector<Check> tokenizer_checks(const Offer& offer) {
   return {{"training", [&] { return check_training(offer); }},
-          {"training on texts", [&] { return check_texts(offer); }},
+          {"training on lines", [&] { return check_texts(offer); }},
           {"special tokens", [&] { return check_roles(offer); }},
           {"encoding", [&] { return check_encoding(offer); }},
           {"ranges", [&] { return check_ranges(offer); }},

@@ -1,4 +1,4 @@
-// Layers in memory that holds nothing but what the contract promises.
+// Layers in memory that holds only values that the contract promises.
 #include "contract/trial.hpp"
 
 #include <algorithm>
@@ -18,16 +18,16 @@
 namespace encore {
 namespace {
 
-constexpr double marker = 0.5;  // what parameter gradients hold before backward
+constexpr double marker = 0.5;  // the value of parameter gradients before backward
 
-/// Of another stack, whose rows a layer may read: as many sequences, of other lengths.
+/// Another stack, whose rows a layer may read: the same number of sequences, of other lengths.
 std::vector<std::int64_t> other_lengths(const std::vector<std::int64_t>& lengths) {
   std::vector<std::int64_t> other;
   for (const std::int64_t length : lengths) other.push_back(length == 0 ? 0 : 1 + 3 * length % 7);
   return other;
 }
 
-/// What the queries, keys and values of a layer learn: rows of a teacher of another width, compared whole.
+/// The relations that a layer learns: rows of a teacher of another width, compared whole.
 struct RelationTeacher {
   static constexpr std::int64_t width = 6;
 
@@ -272,7 +272,7 @@ void Trial::require_token_rows() {
   }
 }
 
-// --- what the checks compare ---
+// --- results for the checks ---
 
 double Trial::objective() const {
   return read_objective();

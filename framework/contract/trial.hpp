@@ -1,5 +1,5 @@
 // Trial: one layer or head with a batch of its own, and a host as strict as the contract in encore/layer.hpp:
-// whatever the contract does not promise to be there is filled with NaN before each pass, so that code which
+// memory without a promised content is filled with NaN before each pass, so that code which
 // relies on it fails at once. Place in the flow: layer_checks.cpp runs every check of the suite on trials.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace encore {
 
-/// What fills whatever must not be read.
+/// The value of memory that must not be read.
 inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 struct TrialSetup {
@@ -25,9 +25,9 @@ struct TrialSetup {
   DType type = DType::float64;
   std::uint64_t seed = 1;
   bool training = true;
-  Space targets = Space::tokens;  ///< of a head: over what the task has the column "targets"
+  Space targets = Space::tokens;  ///< of a head: the space of the task's column "targets"
   bool weighed = false;           ///< of a head: the task has the column "weights" beside it
-  bool taught = false;            ///< it has a teacher, of which a head learns, and a layer with relations
+  bool taught = false;            ///< it has a teacher, for a head, or for a layer with relations
 };
 
 /// A tensor that a pass has computed.
@@ -45,40 +45,40 @@ class Trial {
   Trial(const Trial&) = delete;
   Trial& operator=(const Trial&) = delete;
 
-  /// forward of a layer, loss of a head, decode too where nothing is trained. Throws Error when it writes
-  /// what it may not.
+  /// Runs forward of a layer, or loss of a head, and decode too outside of training. Throws Error for a
+  /// forbidden write.
   void forward();
-  /// After `forward`. Parameter gradients hold 0.5 before, and are expected to be added to; `held` is what
-  /// the input's gradient holds before. Throws Error when a rule of the contract is broken.
+  /// Runs `backward` after `forward`. Parameter gradients hold 0.5 before, and backward must add to them;
+  /// `held` is the value of the input's gradient before. Throws Error if a rule of the contract is broken.
   void backward(double held = std::numeric_limits<double>::quiet_NaN());
-  /// What the last forward pass computed, as one number: a weighted sum of the outputs, or of the losses.
+  /// The result of the last forward pass as one number: a weighted sum of the outputs, or of the losses.
   double objective() const;
-  /// The same of another forward pass, at a point near one that has been looked at: only computes.
+  /// The same for another forward pass, at a point near a checked one: only computes.
   double objective_here();
   /// Input and parameters with the gradients of the last backward pass.
   std::vector<CheckedTensor> tensors();
-  /// What the last passes have computed: output (losses, predictions), and in training all gradients.
+  /// The results of the last passes: output (losses, predictions), and in training all gradients.
   std::vector<TrialResult> results();
 
-  /// The host's part of a pass, apart from the object's: only fills memory. For counting what the object
-  /// does.
+  /// The host's part of a pass, apart from the object's: only fills memory. For counting the work of the
+  /// object.
   void prepare_forward();
   void prepare_backward(double held);
   void launch_forward();
   void launch_backward();
 
   const OwnedBatch& batch() const { return batch_; }
-  /// What the object has declared.
+  /// The declarations of the object.
   virtual const LayerPlan& plan() const = 0;
-  /// Of the random numbers of the passes that follow.
+  /// The seed of the random numbers of the passes that follow.
   void set_step(std::uint64_t step) { memory().set_step(step); }
-  /// What the last forward pass has left, without gradients.
+  /// The results of the last forward pass, without gradients.
   const std::vector<TrialResult>& forward_results() const { return outputs_; }
-  /// Of a head: HeadPlan::couple_sequences.
+  /// HeadPlan::couple_sequences of a head; false for a layer.
   virtual bool couples_sequences() const { return false; }
 
  protected:
-  /// What an object reads, with the gradient of it.
+  /// An input of an object, with its gradient.
   struct Input {
     std::string name;
     SpaceRows rows;
@@ -96,9 +96,10 @@ class Trial {
   virtual void poison_output() = 0;
   virtual double read_objective() const = 0;
   virtual std::vector<TrialResult> outputs() const = 0;
-  /// As OwnedTensor::overrun, of what is neither in memory() nor an input.
+  /// OwnedTensor::overrun of tensors outside of memory() and the inputs.
   virtual std::string overrun_outside() = 0;
-  /// Before and after backward: hides what need not be there; looks whether what is read-only still is.
+  /// Before and after backward: hides memory that need not be there; checks that read-only memory is
+  /// unchanged.
   virtual void hide_before_backward() {}
   virtual void require_unchanged() const {}
 
@@ -110,19 +111,19 @@ class Trial {
   /// Fills the inputs when they are first needed.
   void fill_inputs();
   void require_inputs(const char* pass);
-  /// Neither pass may change parameters, or write beside any tensor.
+  /// Checks that neither pass changes parameters, or writes beside any tensor.
   void require_parameters(const char* pass, const std::vector<std::vector<double>>& before);
   void require_guards(const char* pass);
   std::vector<std::vector<double>> parameter_values();
-  /// Of parameters with `token_rows`, after backward: the rows of other tokens are untouched.
+  /// Checks parameters with `token_rows` after backward: the rows of other tokens are unchanged.
   void require_token_rows();
 
   std::vector<std::vector<double>> input_values_;
   std::vector<TrialResult> outputs_;  ///< of the last forward pass; backward may find them gone
 };
 
-/// Builds the object from an offer of kind layer or head. `smoothing`: a head's label smoothing. Throws what
-/// the plugin's constructor and `declare` throw.
+/// Builds the object from an offer of kind layer or head. `smoothing`: a head's label smoothing. Throws the
+/// errors of the plugin's constructor and of `declare`.
 std::unique_ptr<Trial> make_trial(const Device& device, const Offer& offer, const Options& options,
                                   const TrialSetup& setup, double smoothing = 0.0);
 /// A layer that exists already and has not declared anything.

@@ -30,7 +30,7 @@ double weight_of(const EncodedExample::Column& column) {
 Packer::Packer(const ExampleSet& set, BatchNeeds needs, Packing packing)
     : set_(set), needs_(std::move(needs)), packing_(packing), segments_(absent) {
   if (set.has_target() && packing.batching == Batching::padded)
-    throw Error("examples of two texts cannot be padded; set train.batching = \"packed\"");
+    throw Error("examples with a second text cannot be padded; set train.batching = \"packed\"");
   if (needs_.target && !set.has_target() && set.size() > 0)
     throw Error("the model has a decoder ([model.decoder]), and the task gives no second text for it");
   find_columns();
@@ -41,7 +41,7 @@ void Packer::find_columns() {
   if (needs_.picked) {
     picked_ = set_.column(picked_column);
     if (set_.columns()[picked_].rule.space != Space::ragged)
-      throw Error("the column \"picked\" of a task names rows, as many as it likes (Space::ragged)");
+      throw Error("the column \"picked\" of a task names rows, so its space must be Space::ragged");
   }
   if (needs_.segments > 0 && set_.has_column(segments_column)) {
     segments_ = set_.column(segments_column);

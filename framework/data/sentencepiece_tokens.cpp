@@ -15,7 +15,7 @@ namespace encore {
 namespace {
 
 [[noreturn]] void refuse(const std::string& problem) {
-  throw Error("this is no model of SentencePiece: " + problem);
+  throw Error("invalid SentencePiece model: " + problem);
 }
 
 struct WireField {
@@ -50,7 +50,7 @@ class WireMessage {
           field.fixed |= std::uint32_t{static_cast<unsigned char>(four[i])} << (8 * i);
         break;
       default:
-        refuse("a field is stored in a way that is not known");
+        refuse("a field has an unknown wire type");
     }
     return field;
   }

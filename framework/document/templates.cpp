@@ -38,7 +38,7 @@ Templates::Templates(fs::path installed, fs::path own)
     : installed_(std::move(installed)), own_(std::move(own)) {
   if (!own_.empty() && !fs::exists(own_))
     throw Error("--template names " + own_.string() +
-                ", which is not there; give a file such as report.html or a folder "
+                ", which does not exist; give a file such as report.html or a folder "
                 "with such files");
 }
 

@@ -1,4 +1,4 @@
-// From a text to the weights of each layer and head over its tokens.
+// Computes the weights of each layer and head over the tokens of a text. Read attention.hpp first.
 #include "infer/attention.hpp"
 
 #include <algorithm>
@@ -13,12 +13,12 @@
 namespace encore {
 namespace {
 
-/// More numbers than this make a file that no browser opens with pleasure.
+/// The largest number of weights in one answer: a larger file is too slow in a browser.
 constexpr std::size_t most_weights = 4'000'000;
-/// Of the examples that a run keeps: about ten megabytes.
+/// The largest number of weights that a run keeps for its examples: about ten megabytes.
 constexpr std::size_t most_kept_weights = 1'000'000;
 
-/// Blanks, tabs and line ends as signs.
+/// Replaces blanks, tabs and line ends by visible signs.
 std::string with_visible_blanks(std::string_view text) {
   std::string shown;
   for (const char letter : text) {
@@ -53,7 +53,7 @@ std::string list_of(const std::vector<std::string>& names) {
   return list;
 }
 
-/// Every word has to mean a layer, or a user would look at less than was asked for.
+/// Every word must name a layer; otherwise the output would have less than the user requested.
 void require_known_layers(const SequenceAttention& found, const AttentionChoice& choice) {
   std::vector<std::string> names;
   for (const AttentionMap& map : found.maps) names.push_back(map.layer);
@@ -89,7 +89,7 @@ void require_known_heads(const std::vector<AttentionMap>& maps, const AttentionC
                   std::to_string(most) + " heads, counted from 0");
 }
 
-/// Throws Error where no layer has weights.
+/// Throws Error if no layer has weights.
 void require_weights(const SequenceAttention& found) {
   if (!found.maps.empty()) return;
   std::set<std::string> types;
@@ -112,7 +112,7 @@ void require_few_weights(const std::vector<AttentionMap>& maps, const AttentionC
   if (weights > most_weights)
     throw Error("the weights of this text are " + std::to_string(weights) + " numbers, and at most " +
                 std::to_string(most_weights) +
-                " can be looked at together; choose layers and heads (--layer, --head), or shorten the text");
+                " can be shown together; choose layers and heads (--layer, --head), or shorten the text");
 }
 
 // --- one sequence ---
@@ -152,7 +152,7 @@ AttentionText text_with(const SequenceAttention& found, const Tokenizer& tokeniz
 
 // --- the target ---
 
-/// The same sequences with other targets, without columns that go with them.
+/// The same sequences with other targets, without the columns of the old ones.
 ExampleSet with_targets(const ExampleSet& set, const std::vector<std::vector<std::int32_t>>& targets) {
   struct Arrays {
     std::vector<std::int32_t> lengths, ids;
@@ -170,7 +170,7 @@ ExampleSet with_targets(const ExampleSet& set, const std::vector<std::vector<std
   return {std::move(arrays), own};
 }
 
-/// What the decoder reads when it writes the text of each sequence: the first row, then what it has written.
+/// The input of the decoder when it writes the text of each sequence: the first row, then the written tokens.
 /// The last token needs a row only as long as there is one.
 ExampleSet with_written_targets(Engine& engine, const EncodedSet& set, std::string& written) {
   Decoding greedy = engine.task().decoding().value_or(Decoding());
@@ -192,17 +192,17 @@ ExampleSet with_written_targets(Engine& engine, const EncodedSet& set, std::stri
 Records records_of(const Engine& engine, const AttentionRequest& request) {
   constexpr std::string_view white_space = " \t\r\n\v\f";
   if (request.text.find_first_not_of(white_space) == std::string::npos)
-    throw Error("the text is empty; give one with at least a word");
+    throw Error("the text is empty; give one with at least one word");
   Records records = engine.task().from_text(std::span(&request.text, 1));
   if (!request.target) return records;
   constexpr const char* target_field = "target";
   const std::vector<std::string>& truth = engine.fields().truth;
   if (!engine.model().needs().target || std::ranges::find(truth, target_field) == truth.end())
     throw Error(
-        "a target is what a decoder reads beside an encoder, and the model of this run has none; leave out "
+        "a target is the input of a decoder beside an encoder, and the model of this run has none; leave out "
         "--target");
   if (request.target->find_first_not_of(white_space) == std::string::npos)
-    throw Error("the target is empty; give one with at least a word, or leave out --target");
+    throw Error("the target is empty; give one with at least one word, or leave out --target");
   records.add(target_field, Records::Texts{*request.target});
   return records;
 }
@@ -271,9 +271,9 @@ AttentionTexts attended_examples(Model& model, const Tokenizer& tokenizer, const
     }
   }
   if (skipped > 0)
-    left_out = std::to_string(skipped) + (skipped == 1 ? " text is" : " texts are") +
-               " not kept, for all weights together would be more than " + std::to_string(most_kept_weights) +
-               " numbers; exp attention shows any text";
+    left_out = std::to_string(skipped) + (skipped == 1 ? " example is" : " examples are") +
+               " not kept, because all weights together would be more than " +
+               std::to_string(most_kept_weights) + " numbers; exp attention shows any text";
   return all;
 }
 

@@ -1,4 +1,4 @@
-// One step of the search: all continuations in the order of their probability, of which the best go on.
+// One step of the search: orders all continuations by their probability, and keeps the best.
 #include "infer/beam_search.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ double BeamSearch::score(double log_probability, std::size_t tokens) const {
 }
 
 void BeamSearch::advance(std::span<const std::vector<NextToken>> of) {
-  ENCORE_REQUIRE(!done_ && of.size() == live_.size(), "each text that goes on has candidates");
+  ENCORE_REQUIRE(!done_ && of.size() == live_.size(), "each live text has candidates");
   struct Continuation {
     std::size_t text = 0;
     NextToken next;

@@ -1,5 +1,5 @@
-// BeamSearch: the texts that are followed behind one prompt, and those that have ended. Knows no model: it is
-// given the best tokens for each text and says which texts go on with which token. With a beam of 1 it is
+// BeamSearch: the live and the finished outputs of one prompt. Knows no model: its caller passes the best
+// tokens for each live output, and it decides which outputs continue with which token. With a beam of 1 it is
 // greedy decoding. Place in the flow: Generator has one for each prompt.
 //
 //   BeamSearch search(decoding, end_token, most_tokens);
@@ -15,7 +15,7 @@
 
 namespace encore {
 
-/// A token that may come next, and its logarithm of the probability.
+/// A token that may come next, and the logarithm of its probability.
 struct NextToken {
   std::int32_t token = 0;
   double log_probability = 0.0;
@@ -23,7 +23,7 @@ struct NextToken {
 
 class BeamSearch {
  public:
-  /// A text that goes on.
+  /// A text that continues.
   struct Live {
     std::size_t parent = 0;  ///< of live() before the last advance
     std::vector<std::int32_t> tokens = {};
@@ -35,19 +35,19 @@ class BeamSearch {
 
   /// One text without tokens at first, then up to `beam`, the best first.
   const std::vector<Live>& live() const { return live_; }
-  /// No text goes on: as many have ended as the beam is wide, or all are as long as they may be.
+  /// No text continues: the beam is full of finished ones, or all have the largest length.
   bool done() const { return done_; }
-  /// How many candidates of each text can count: the best 2 * beam, 1 where the beam is.
+  /// The number of candidates of each text that can count: the best 2 * beam, or 1 with a beam of 1.
   static std::int64_t candidates(std::int64_t beam) { return beam == 1 ? 1 : 2 * beam; }
   /// of: for each of live() its best tokens, the best first. Of all of them the best `beam` count: those with
-  /// the token `end` end a text; in their place come the next best. Where two are equal the text that is the
-  /// better one so far comes first, then the order of its candidates.
+  /// the token `end` end a text, and the next best replace them. Of two equal ones, the text with the better
+  /// score so far comes first, then the order of its candidates.
   void advance(std::span<const std::vector<NextToken>> of);
-  /// That one of live() comes to its end here: at a string that ends texts.
+  /// Ends one of live() here, at a stop string.
   void end(std::size_t text);
 
-  /// The best by Decoding::length_penalty, of equal ones the first that ended; without Decoding::stop. Texts
-  /// that did not end come behind those that did, where these are not enough.
+  /// The best by Decoding::length_penalty, of equal ones the first that ended; without Decoding::stop. If too
+  /// few have ended, unfinished ones follow.
   std::vector<GeneratedText> best(std::size_t count) const;
 
  private:

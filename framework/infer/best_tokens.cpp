@@ -11,8 +11,8 @@ namespace encore {
 
 namespace {
 
-/// What kernels::largest_channels gives at most. The widest beam, 32, asks for 65: its 64 candidates and one
-/// for padding. It needs 34: of one text no more than the best 32 go on, beside one that ends it.
+/// The limit of kernels::largest_channels. The widest beam, 32, asks for 65: its 64 candidates and one
+/// for padding. It needs 34: of one text at most the best 32 continue, beside one that ends it.
 constexpr std::int64_t largest_count = 64;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// BestTokens: of each row of logits the most probable tokens, found where the logits are, so that only these
-// come to the host. Place in the flow: TextWriter, for texts that are searched for.
+// BestTokens: the most probable tokens of each row of logits, found on the device, so that only these
+// come to the host. Place in the flow: TextWriter, for beam search.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ namespace encore {
 
 class BestTokens {
  public:
-  /// count: of candidates for each row; there are no more than the vocabulary has, and no more than 64. The
-  /// device outlives it.
+  /// count: candidates for each row; at most the size of the vocabulary, and at most 64. The
+  /// device must outlive it.
   BestTokens(const Device& device, std::int64_t count) : device_(device), count_(count) {}
 
-  /// For each row of logits (rows, V), the best first. Waits for the device.
+  /// Returns the best candidates for each row of logits (rows, V), the best first. Waits for the device.
   std::vector<std::vector<NextToken>> of(Tensor logits);
 
  private:

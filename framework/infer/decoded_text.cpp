@@ -1,4 +1,4 @@
-// Stops are looked for in the text, not in bytes: no stop is found within a character.
+// Decodes tokens. Stops are searched in the text, not in bytes, so no stop begins within a character.
 #include "infer/decoded_text.hpp"
 
 #include <algorithm>

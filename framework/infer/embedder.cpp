@@ -1,10 +1,10 @@
-// Batches by length; sums over rows in double and in their order.
+// Forms batches by length; sums over rows in double and in their order.
 #include "infer/embedder.hpp"
 
 namespace encore {
 namespace {
 
-/// Of the encoder alone: its texts pick no rows and have no second text.
+/// The size of a batch of the encoder alone: its sequences have no picked rows and no target.
 BatchNeeds encoder_needs(BatchNeeds needs) {
   needs.picked = needs.target = false;
   needs.losses.clear();

@@ -14,11 +14,11 @@ namespace encore {
 
 class Embedder {
  public:
-  /// largest: what the model was planned for, and a bound on every batch to come. The model outlives it and
-  /// has an encoder, whose states are `width` numbers wide (C).
+  /// largest: the batch that the model was planned for, a bound on every batch to come. The model must
+  /// outlive it and have an encoder, whose states are `width` numbers wide (C).
   Embedder(Model& model, const BatchSize& largest, const BatchOptions& options, std::size_t width);
 
-  /// By text, in the order of the set; the result does not depend on how batches are formed.
+  /// Returns vectors in the order of the set; the result does not depend on how batches are formed.
   Vectors run(const ExampleSet& texts);
 
  private:

@@ -1,4 +1,4 @@
-// Loads what a run's folder holds, and plans memory when a batch comes that does not fit.
+// Loads a run's folder, and plans memory when a batch comes that does not fit. Read engine.hpp first.
 #include "infer/engine.hpp"
 
 #include <algorithm>
@@ -48,7 +48,8 @@ Engine::Engine(const std::filesystem::path& run_folder, const Specification& spe
   step_ = weights_->load_into(*model_, host_threads());
   texts_ = text_generation(task(), tokenizer());
   parts_.task->use(weights_->tuned());
-  model_->parameters().refresh_copies();  // applies adapters, for who reads the parameters before a pass
+  model_->parameters()
+      .refresh_copies();  // applies adapters, for callers that read the parameters before a pass
 }
 
 EncodedSet Engine::encode(const Records& records, int threads) const {
@@ -58,7 +59,7 @@ EncodedSet Engine::encode(const Records& records, int threads) const {
 void Engine::decode_by(const DecodingWishes& wishes) {
   if (!texts_)
     throw Error("the task \"" + experiment().task.type +
-                "\" of this run measures by no texts that the model writes, so there is nothing to decode");
+                "\" of this run measures no generated text, so there is nothing to decode");
   texts_->decoding = wishes.over(texts_->decoding);
   evaluator_.reset();
   scoring_evaluator_.reset();
@@ -127,7 +128,7 @@ std::vector<AttentionText> Engine::attention(const EncodedSet& set, const Attent
   return texts;
 }
 
-// --- vectors of texts ---
+// --- vectors ---
 
 EncodedTexts Engine::encode_texts(std::span<const std::string> texts) const {
   if (const std::string none = no_vectors(); !none.empty()) throw Error(none);
@@ -140,7 +141,7 @@ EncodedTexts Engine::encode_texts(std::span<const std::string> texts) const {
   for (const std::string& text : texts) {
     std::vector<std::int32_t> ids = {tokenizer().special(Special::start)};
     tokenizer().encode(text, ids);
-    if (ids.size() == 1) throw Error("the text \"" + text + "\" has no tokens; nothing can be said of it");
+    if (ids.size() == 1) throw Error("the text \"" + text + "\" has no tokens, so it has no vector");
     if (ids.size() > most - 1) cut.push_back(arrays->lengths.size());
     ids.resize(std::min(ids.size(), most - 1));
     ids.push_back(tokenizer().special(Special::end));
@@ -152,8 +153,8 @@ EncodedTexts Engine::encode_texts(std::span<const std::string> texts) const {
 
 std::string Engine::no_vectors() const {
   if (!experiment().model.causal) return {};
-  return "this run is a decoder without an encoder (model.causal): its states know nothing of the words "
-         "behind them, so they are no vectors of texts; name a run with an encoder";
+  return "this run is a decoder without an encoder (model.causal): its states do not depend on the words "
+         "behind them, so they are not vectors of whole inputs; name a run with an encoder";
 }
 
 std::string Engine::no_writing() const try {

@@ -1,6 +1,6 @@
-// Engine: a run's best model, loaded for forward passes only, from nothing but the run's folder: no
-// gradients, no optimizer, no training plan, and memory for the batches that come, no more. Place in the
-// flow: the worker's evaluate and predict; what it reads is what training wrote: specification.json,
+// Engine: a run's best model, loaded for forward passes only, from the run's folder alone: no
+// gradients, no optimizer, no training plan, and memory only for the batches that come. Place in the
+// flow: the worker's evaluate and predict; it reads the files of training: specification.json,
 // vocab.txt, labels.txt, weights.safetensors (without it checkpoints/ and the spools).
 //
 //   Engine engine(run_folder, plugin_folders, device);
@@ -29,28 +29,28 @@
 
 namespace encore {
 
-/// What the task answers to records.
+/// The answers of the task to records.
 struct Answered {
   Outputs outputs;
   Records answers;
 };
 
-/// Texts as the encoder reads them, whatever the task is.
+/// Inputs as the encoder reads them, for every task.
 struct EncodedTexts {
   ExampleSet set;
-  std::vector<std::size_t> cut;  ///< numbers of the texts that are longer than data.max_length lets in
+  std::vector<std::size_t> cut;  ///< numbers of the inputs that are longer than data.max_length allows
 };
 
 class Engine {
  public:
-  /// Plugins are searched in `plugin_folders`, whatever the specification names. Throws Error when the folder
-  /// holds no whole parameters yet, and when the vocabulary or the labels are not those of the run.
+  /// Plugins are searched in `plugin_folders`, whatever the specification names. Throws Error if the folder
+  /// has no complete parameters yet, or if the vocabulary or the labels are not those of the run.
   Engine(const std::filesystem::path& run_folder, const std::vector<std::string>& plugin_folders,
          const Device& device, Weights weights = Weights::chosen);
 
   const Experiment& experiment() const { return loaded_.experiment; }
   const Tokenizer& tokenizer() const { return *tokenizer_.tokenizer; }
-  /// What its vocabulary file holds.
+  /// The lines of its vocabulary file.
   const std::vector<std::string>& vocabulary_lines() const { return tokenizer_.lines; }
   const Model& model() const { return *model_; }
   Model& model() { return *model_; }
@@ -61,59 +61,59 @@ class Engine {
   const std::vector<Measure>& measures() const { return parts_.measures; }
   /// Takes note of records that are about to be encoded and scored.
   void extend(const Records& records) { parts_.task->extend(records); }
-  /// After which the parameters were taken.
+  /// The step after which the parameters were taken.
   std::int64_t step() const { return step_; }
-  /// What the task chose by them on the development set; "": nothing.
+  /// The choice of the task by these parameters on the development set; "": nothing.
   const std::string& tuned() const { return weights_->tuned(); }
-  /// SHA-256 of the parameters: equal for equal ones, whichever file they came from.
+  /// SHA-256 of the parameters: equal for equal ones, from whichever file.
   std::string digest() const { return weights_->digest(); }
-  /// What a user should know of how it was loaded: a damaged file that was passed over.
+  /// Notes for the user on how it was loaded, such as a damaged file that was skipped.
   const std::vector<std::string>& notes() const { return weights_->notes(); }
 
-  /// Before the first pass: a text has the same bits whatever texts are computed with it, and short texts
-  /// are faster. For answers to users; scores that are held against those of training are not made so, since
-  /// products are rounded otherwise (Model::make_batch_invariant).
+  /// Called before the first pass: an input then has the same bits whatever other inputs are computed with
+  /// it, and short inputs are faster. For answers to users; not for scores that are compared with those of
+  /// training, because products are rounded in another way (Model::make_batch_invariant).
   void make_batch_invariant() { model_->make_batch_invariant(); }
 
   /// Records as this model's task and tokenizer encode them.
   EncodedSet encode(const Records& records, int threads = 1) const;
-  /// From now on run() has texts written this way, in place of the task's own. Throws Error where the task
-  /// measures by no such texts.
+  /// From now on run() generates text this way, in place of the task's own. Throws Error if the task does not
+  /// measure generated text.
   void decode_by(const DecodingWishes& wishes);
-  /// Memory grows with the largest batch so far, in steps (bucket_of): a batch of a bucket that was seen
-  /// takes none for its pass. The results do not depend on it.
+  /// Memory grows with the largest batch so far, in steps (bucket_of): a batch of a known bucket
+  /// allocates nothing for its pass. The results do not depend on it.
   Evaluation run(const EncodedSet& set, const EvaluationWatch& watch = {});
-  /// What the task answers to `records`, of which `set` was encoded; with scores as Task::scored_answer has
-  /// it, which takes a second copy of the batch's memory from then on. Throws Error with no_scores().
+  /// The answers of the task to `records`, which were encoded as `set`; with scores as Task::scored_answer
+  /// has them, which takes a second copy of the batch's memory from then on. Throws Error with no_scores().
   Answered answer(const Records& records, const EncodedSet& set, Scores scores);
-  /// Why the task with this head has no probabilities of its answers; "": it has.
+  /// Why the task with this head has no probabilities of its answers; "" if it has them.
   std::string no_scores() const;
-  /// The loss alone of a set whose truth is known: no text is written for it.
+  /// The loss alone of a set whose truth is known; generates no text.
   double loss(const EncodedSet& set);
-  /// Texts that the model writes, by sequence, whatever the task does with such. Throws Error where the model
-  /// is no model of texts.
+  /// Text that the model generates, by sequence, whatever the task does with it. Throws Error if the model
+  /// cannot generate.
   std::vector<std::vector<GeneratedText>> generate(const EncodedSet& set, const Decoding& decoding,
                                                    const Generator::Seen& seen = {}) {
     return Generator(*model_, tokenizer()).run(set.set, decoding, seen);
   }
-  /// Texts for embed: [CLS], the tokens of the text, [SEP]. Throws Error with no_vectors(), and for a text
+  /// Inputs for embed: [CLS], the tokens of the text, [SEP]. Throws Error with no_vectors(), and for a text
   /// without tokens.
   EncodedTexts encode_texts(std::span<const std::string> texts) const;
-  /// Why embed has nothing to say, whatever the text is; "": it has.
+  /// Why the model has no vectors, for any text; "" if it has them.
   std::string no_vectors() const;
-  /// Why generate writes nothing, whatever the prompt is; "": it writes.
+  /// Why the model cannot generate, for any prompt; "" if it can.
   std::string no_writing() const;
-  /// For each text the mean of the encoder's last states over its rows, which are its tokens between the
-  /// markers [CLS] and [SEP], as many as data.max_length lets in; whatever the task is. Throws Error for a
+  /// For each text the mean of the encoder's last states over its rows: its tokens between the
+  /// markers [CLS] and [SEP], up to data.max_length; the same for every task. Throws Error for a
   /// decoder without encoder, and for a text without tokens.
   Vectors embed(std::span<const std::string> texts) { return embed(encode_texts(texts).set); }
-  /// The same of encode_texts(...).set.
+  /// The same for encode_texts(...).set.
   Vectors embed(const ExampleSet& texts);
-  /// What the model attends to in each sequence of a set (infer/attention.hpp).
+  /// The attention weights of the model in each sequence of a set (infer/attention.hpp).
   std::vector<AttentionText> attention(const EncodedSet& set, const AttentionChoice& choice);
 
  private:
-  /// Room for such batches and for all of their bucket; nothing where it is there.
+  /// Makes room for such batches and for all of their bucket; does nothing if the room is there.
   void plan(const BatchSize& needed);
   Evaluation run(const EncodedSet& set, const EvaluationWatch& watch, Collected collected);
 
@@ -125,10 +125,10 @@ class Engine {
   TaskParts parts_;
   std::unique_ptr<RunWeights> weights_;  ///< the model's parameters may lie in its file
   std::unique_ptr<Model> model_;
-  std::unique_ptr<Evaluator> evaluator_;          ///< this and the next two are made anew with the plan
-  std::unique_ptr<Evaluator> scoring_evaluator_;  ///< collects what the head gives on request
+  std::unique_ptr<Evaluator> evaluator_;          ///< a new plan makes this and the next two again
+  std::unique_ptr<Evaluator> scoring_evaluator_;  ///< collects outputs that the head gives on request
   std::unique_ptr<Embedder> embedder_;
-  std::optional<TextGeneration> texts_;  ///< what run() has written
+  std::optional<TextGeneration> texts_;  ///< the decoding that run() uses
   std::int64_t step_ = 0;
 };
 

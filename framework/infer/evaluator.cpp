@@ -1,4 +1,4 @@
-// Evaluator: batches, decode on the device, outputs back to the sequences they belong to.
+// Forms batches, decodes on the device, and returns outputs to the sequences they belong to.
 #include "infer/evaluator.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ DType type_of(const OutputRule& rule) {
   return rule.type == ColumnType::integers ? DType::int32 : DType::float32;
 }
 
-/// Where the rows of each of the batch's sequences begin in a space, and where the last one's end.
+/// The rows where each of the batch's sequences begins in a space, and where the last one ends.
 void first_rows(const PackedBatch& batch, Space space, std::vector<std::int64_t>& rows) {
   rows.clear();
   for (std::size_t s = 0; s < batch.offsets.size(); ++s) {
@@ -92,7 +92,7 @@ Evaluation Evaluator::run(const ExampleSet& set, const EvaluationWatch& watch) {
     batches = plan_evaluation(example_lengths(set), options_, evaluation_order(model_));
   else
     known = false;
-  // Of each batch: whether its loss is known, the sums of its losses, their weights.
+  // For each batch: whether its loss is known, the sums of its losses, their weights.
   std::vector<std::vector<double>> sums(batches.size(), std::vector<double>(1 + 2 * losses.size()));
   std::size_t done = 0;
   for (std::size_t b = 0; b < batches.size(); ++b) {
@@ -143,7 +143,7 @@ bool Evaluator::is_of(int rank, std::size_t batch) const {
   return batch % static_cast<std::size_t>(ranks_.size()) == static_cast<std::size_t>(rank);
 }
 
-/// What a rank finds out, part by part in one order on all ranks: of each of its batches the sums and the
+/// The results of a rank, part by part in one order on all ranks: for each of its batches the sums and the
 /// outputs of its sequences.
 template <class Use>
 void Evaluator::each_piece(int rank, const ExampleSet& set, const Batches& batches,
@@ -189,7 +189,7 @@ void Evaluator::share(const ExampleSet& set, const Batches& batches, std::vector
   }
 }
 
-/// From the rows of the batch to those of the set.
+/// Copies values from the rows of the batch to those of the set.
 void Evaluator::collect(const ExampleSet& set, Outputs& outputs) {
   auto next = outputs.all().begin();
   for (std::size_t i = 0; i < outputs_.size(); ++i) {

@@ -1,5 +1,5 @@
-// Evaluator: runs a model over a set without dropout and collects its outputs, the mean loss and, where the
-// task wants them, the texts that it writes (generator.hpp). Place in the flow: train/trainer.cpp scores dev
+// Evaluator: runs a model over a set without dropout and collects its outputs, the mean loss and, for a task
+// that wants it, generated text (generator.hpp). Place in the flow: train/trainer.cpp scores dev
 // and test with it, the worker's evaluate and predict too.
 #pragma once
 
@@ -28,21 +28,21 @@ struct Evaluation {
                       ///< example or not of all
 };
 
-/// How far an evaluation is: first with the sequences that it scores, then with the texts that it has
-/// written.
+/// The progress of an evaluation: first the sequences that it scores, then the outputs that it has
+/// generated.
 struct EvaluationProgress {
   bool writes = false;
   std::size_t done = 0, all = 0;
 };
 using EvaluationWatch = std::function<void(const EvaluationProgress&)>;
 
-/// For a task that measures or answers by texts that the model writes (Task::decoding).
+/// For a task that measures or answers by generated text (Task::decoding).
 struct TextGeneration {
   const Tokenizer* tokenizer = nullptr;
   Decoding decoding = {};
 };
 
-/// What the task says of them; nothing where it does without.
+/// The decoding of the task; empty if it generates no text.
 std::optional<TextGeneration> text_generation(const Task& task, const Tokenizer& tokenizer);
 
 /// Which outputs of the head are collected.
@@ -56,16 +56,16 @@ EvaluationOrder evaluation_order(const Model& model);
 
 class Evaluator {
  public:
-  /// largest: what the model was planned for, and a bound on every batch to come. With `texts` the outputs
-  /// hold what is written for each sequence too, and nothing else where the truth is not known. With several
-  /// ranks each scores every N-th batch, and all get all outputs; texts are written by every rank whole. The
-  /// model and the ranks outlive it.
+  /// largest: the batch that the model was planned for, a bound on every batch to come. With `texts` the
+  /// outputs also hold the generated text of each sequence, and nothing else if the truth is not known. With
+  /// several ranks each scores every N-th batch, and all get all outputs; every rank generates all text
+  /// itself. The model and the ranks must outlive it.
   Evaluator(Model& model, const BatchSize& largest, const BatchOptions& options,
             std::optional<TextGeneration> texts = {}, Communicator& ranks = only_rank(),
             Collected collected = Collected::usual);
 
-  /// Unless the head's loss is one between sequences, the result does not depend on how batches are formed;
-  /// in no case on how many ranks there are, for sums are added batch by batch. All ranks call it.
+  /// The result does not depend on how batches are formed, except with a loss between sequences; it never
+  /// depends on the number of ranks, because sums are added batch by batch. All ranks call it.
   Evaluation run(const ExampleSet& set, const EvaluationWatch& watch = {});
 
  private:

@@ -1,4 +1,4 @@
-// Prompts of about equal length are answered together.
+// Groups prompts of about equal length and generates each group together.
 #include "infer/generator.hpp"
 
 #include <algorithm>
@@ -17,11 +17,11 @@
 namespace encore {
 namespace {
 
-/// Texts that are written at a time, and the rows of the cache that they may have together: a few gigabytes
-/// in a large model.
+/// The largest number of outputs that are generated at a time, and of the rows of their cache: a few
+/// gigabytes in a large model.
 constexpr std::int64_t texts_at_once = 128, cache_rows_at_once = 32768;
 
-/// Sequences, those with the shortest sources or prompts first.
+/// The sequences, those with the shortest sources or prompts first.
 std::vector<std::size_t> by_length(const ExampleSet& set) {
   std::vector<std::size_t> order(set.sequence_count());
   std::iota(order.begin(), order.end(), 0);
@@ -46,7 +46,7 @@ bool is_blank(std::string_view text) {
 
 }  // namespace
 
-/// Nothing but white space between its markers; unknown and special tokens in a text stand for something.
+/// Whether there is only white space between its markers; unknown and special tokens count as text.
 bool Generator::has_blank_source(const ExampleSet& set, std::size_t sequence) const {
   if (!model_.needs().target) return false;
   std::span<const std::int32_t> tokens = set.ids(sequence);

@@ -1,3 +1,5 @@
+// Names and turns the parameters of a model for the files of transformers. Read hugging_face_export.hpp
+// first.
 #include "infer/hugging_face_export.hpp"
 
 #include <algorithm>
@@ -66,7 +68,7 @@ class HostValues {
   std::vector<std::vector<std::byte>> copies_;
 };
 
-/// A parameter as the tensors of which it consists, each with an equal share of its rows.
+/// The tensors that a parameter becomes, each with an equal share of its rows.
 void add_tensors(std::vector<std::int64_t> shape, const std::string& path,
                  const std::vector<std::string>& names, DType type, std::span<const std::byte> bytes,
                  std::vector<TensorSlice>& tensors) {
@@ -155,7 +157,7 @@ StoredType stored_type(const std::string& dtype, DType own) {
   if (dtype.empty()) return own;
   for (const StoredType type : {StoredType::float32, StoredType::bfloat16, StoredType::float16})
     if (dtype == name_of(type)) return type;
-  throw Error("--dtype is \"" + dtype + "\"; it must be float32, bfloat16 or float16");
+  throw Error("invalid --dtype \"" + dtype + "\": expected float32, bfloat16 or float16");
 }
 
 json config_json(const Target& target, StoredType dtype) {

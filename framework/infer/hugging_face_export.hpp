@@ -1,5 +1,5 @@
-// Export: a trained model as the folder of a BERT that `transformers` opens. Which of its classes that is
-// follows from what the head computes. Place in the flow: the worker's export -> here -> pretrained/, which
+// Export: a trained model as the folder of a BERT that `transformers` opens. The output of the head decides
+// the class of transformers. Place in the flow: the worker's export -> here -> pretrained/, which
 // knows the options and the names. `exp export` writes the model card beside it.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace encore {
 
 struct ExportedModel {
   std::string architecture;  ///< "BertForTokenClassification"
-  std::string pipeline;      ///< what the hub calls its use: "token-classification"
+  std::string pipeline;      ///< the name of its use on the hub: "token-classification"
   std::int64_t tensors = 0;
   std::int64_t parameters = 0;
   StoredType dtype;            ///< of the weights in the file,
@@ -26,14 +26,14 @@ struct ExportedModel {
 };
 
 /// Writes config.json, model.safetensors, vocab.txt, tokenizer_config.json and special_tokens_map.json into
-/// `folder`, which is there. With `dtype` ("float32", "float16", "bfloat16") weights are rounded to that
-/// type, else they stay as they are. Throws Error naming the option that such a model cannot have, or the
+/// `folder`, which must exist. With `dtype` ("float32", "float16", "bfloat16") weights are rounded to that
+/// type, otherwise they are unchanged. Throws Error naming the option that such a model cannot have, or the
 /// tensor with a number that the type does not hold; then nothing is written.
 ExportedModel export_to_hugging_face(const Engine& engine, const std::filesystem::path& folder,
                                      const std::string& dtype = "");
 
-/// The content of each file of the engine's tokenizer, by name, as these files are written; tokenizer_class:
-/// of tokenizer_config.json, "" for the usual one.
+/// The content of each file of the engine's tokenizer, by name. tokenizer_class: the class in
+/// tokenizer_config.json, "" for the usual one.
 std::map<std::string, std::string> tokenizer_texts(const Engine& engine, const TokenizerFiles& files,
                                                    const std::string& tokenizer_class);
 

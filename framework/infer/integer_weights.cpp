@@ -1,3 +1,4 @@
+// Writes and reads matrices of integers with their scales. Read integer_weights.hpp first.
 #include "infer/integer_weights.hpp"
 
 #include <bit>
@@ -16,10 +17,10 @@ namespace encore {
 namespace {
 
 const std::string scales_suffix = "/scales";
-/// Of a group of 4-bit integers: two in a byte, the first in its lower half.
+/// The size of a group of 4-bit integers: two in a byte, the first in its lower half.
 constexpr std::int64_t group_bytes = int4_group / 2;
 
-/// As it is stored.
+/// A matrix as it is stored.
 struct IntegerMatrix {
   std::vector<std::int8_t> integers;
   std::vector<float> row_scales;            ///< of 8 bits
@@ -96,8 +97,8 @@ std::span<const T> elements_of(const Safetensors::Entry& tensor) {
   return {reinterpret_cast<const T*>(tensor.bytes.data()), tensor.bytes.size() / sizeof(T)};
 }
 
-/// The values of a tensor of integers that stands for a parameter of this shape. Throws Error where it and
-/// its scales do not.
+/// The values of a tensor of integers that stands for a parameter of this shape. Throws Error if the tensor
+/// or its scales have another shape.
 std::vector<float> restored(const std::string& name, const std::vector<std::int64_t>& shape,
                             const Safetensors::Entry& integers, const Safetensors::Entry* scales) {
   using Shape = std::vector<std::int64_t>;
@@ -109,8 +110,8 @@ std::vector<float> restored(const std::string& name, const std::vector<std::int6
   if (scales != nullptr && scales->dtype == StoredType::bfloat16 && scales->shape == Shape{rows, groups} &&
       integers.shape == Shape{rows, groups * group_bytes})
     return from_int4(elements_of<std::int8_t>(integers), elements_of<std::uint16_t>(*scales), columns);
-  throw Error("tensor \"" + name + "\" is of integers, and \"" + name + scales_suffix +
-              "\" is not the scale of each of its rows");
+  throw Error("tensor \"" + name + "\" has integers, but \"" + name + scales_suffix +
+              "\" does not have one scale for each of its rows");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// See next_token.hpp. Tokens are ordered by (logit, number), so that equal logits give equal tokens
-// everywhere.
+// Orders tokens by (logit, number), so that equal logits give equal tokens everywhere. Read next_token.hpp
+// first.
 #include "infer/next_token.hpp"
 
 #include <algorithm>
@@ -85,7 +85,7 @@ NextToken draw_token(std::span<const float> logits, const Decoding& decoding, do
     const auto last = std::ranges::lower_bound(ends, decoding.top_p * sum);
     ends.erase(std::min(last + 1, ends.end()), ends.end());
   }
-  // Of numbers that are not finite any token is as good.
+  // With numbers that are not finite any token will do.
   const auto found = std::ranges::upper_bound(ends, number * ends.back());
   const std::int32_t token =
       tokens[std::min(static_cast<std::size_t>(found - ends.begin()), ends.size() - 1)];

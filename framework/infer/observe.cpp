@@ -1,3 +1,4 @@
+// Computes facts about answers from the outputs of a model. Read observe.hpp first.
 #include "infer/observe.hpp"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ const Outputs::Values* find_numbers(const Outputs& outputs, std::string_view nam
   return nullptr;
 }
 
-/// Of the class with the largest logit.
+/// The probability of the class with the largest logit.
 double best_probability(std::span<const float> logits) {
   const double most = *std::ranges::max_element(logits);
   double sum = 0.0;
@@ -24,14 +25,14 @@ double best_probability(std::span<const float> logits) {
   return 1.0 / sum;
 }
 
-/// Of the answer to each class, yes or no.
+/// The confidence of the answers to all classes, each yes or no.
 double mean_certainty(std::span<const float> scores) {
   double sum = 0.0;
   for (const float score : scores) sum += std::max<double>(score, 1.0 - static_cast<double>(score));
   return sum / static_cast<double>(scores.size());
 }
 
-/// What one row is sure of, and in which output its values lie.
+/// The confidence of one row, and the output in which its values lie.
 struct RowConfidence {
   const Outputs::Values* values = nullptr;
   double (*of)(std::span<const float> row) = nullptr;
@@ -47,7 +48,7 @@ RowConfidence row_confidence(const Outputs& outputs) {
   return {};
 }
 
-/// The mean over the rows of an example; nothing where it has none, or one of them is no number.
+/// The mean over the rows of an example; empty if it has none, or one of them is not a number.
 std::optional<double> confidence_of(const RowConfidence& row, const ExampleSet& set, std::size_t example) {
   if (row.values == nullptr) return {};
   const auto width = static_cast<std::size_t>(row.values->rule.width);
@@ -63,7 +64,7 @@ std::optional<double> confidence_of(const RowConfidence& row, const ExampleSet& 
   return std::clamp(sum / static_cast<double>(rows), 0.0, 1.0);
 }
 
-/// That of its first sequence; none where the model gives none.
+/// The embedding of its first sequence; empty if the model gives none.
 std::span<const float> embedding_of(const Outputs& outputs, const ExampleSet& set, std::size_t example) {
   const Outputs::Values* values = find_numbers(outputs, embedding_output);
   if (values == nullptr || values->rule.space != Space::sequences) return {};
@@ -71,7 +72,7 @@ std::span<const float> embedding_of(const Outputs& outputs, const ExampleSet& se
   return std::span(values->numbers).subspan(set.sequences(example).first * width, width);
 }
 
-/// Counts the labels of one record, in whatever field they stand.
+/// Counts the labels of one record, in any field.
 struct LabelCounter {
   const std::set<std::string>& known;
   std::size_t record;

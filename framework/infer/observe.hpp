@@ -1,7 +1,6 @@
-// What a model's answers say of texts, whatever the task is: the facts that a service keeps of its requests,
-// and the reference that they are compared with. Outputs are known by their custom names; what a task or a
-// head does not give is left out. Place in the flow: Evaluator's outputs -> here ->
-// record/text_reference.hpp.
+// Facts about a model's answers, for every task: a server keeps them of its requests, and a reference has
+// them of the development set. Outputs are known by their usual names; facts without an output of the task or
+// head are left out. Place in the flow: Evaluator's outputs -> here -> record/text_reference.hpp.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +18,13 @@
 
 namespace encore {
 
-// Outputs of type numbers by custom, beside those of class_probabilities.hpp:
+// The usual names of outputs of type numbers, beside those of class_probabilities.hpp:
 inline constexpr const char* scores_output =
     "scores";  ///< a probability for each class of its own, (rows, K)
 inline constexpr const char* probabilities_output = "probabilities";  ///< the best first, (rows, K)
 inline constexpr const char* embedding_output = "embedding";          ///< of a sequence, (B, C)
 
-/// What has been said of a set.
+/// The results on a set.
 struct Observed {
   const Task& task;
   const Tokenizer& tokenizer;
@@ -34,11 +33,11 @@ struct Observed {
   const Records& labelled;  ///< Task::label of it; without records: labels are not counted
 };
 
-/// By example of the set. Distances are from `embeddings`.
+/// Facts by example of the set. Distances are from `embeddings`.
 std::vector<TextFacts> observe(const Observed& observed, const EmbeddingCloud& embeddings);
 
-/// `source`: what the set is. Where the model gives embeddings, those of every other example are the cloud,
-/// and only the others have a distance: so theirs are as those of texts that come later.
+/// `source`: the name of the set. If the model gives embeddings, those of every other example are the cloud,
+/// and only the others have a distance, as later inputs have it.
 TextReference reference_of(const Observed& observed, const std::string& source, std::int64_t step);
 
 }  // namespace encore

@@ -1,4 +1,5 @@
-// What may be missing or left is decided as for a folder (pretrained_weights.cpp).
+// Fills the parameters from a run; the rules for missing and unused tensors are those of
+// pretrained_weights.cpp.
 #include "infer/parent_weights.hpp"
 
 #include <algorithm>
@@ -58,11 +59,11 @@ void require_classes_of_parent(const Specification& specification, const Experim
     if (std::ranges::find(before, label) == before.end()) added.push_back(label);
   throw ConfigError(
       "data.more",
-      (added.empty() ? "the training set has not the classes"
+      (added.empty() ? "the training set lacks classes"
                      : "the examples have the class" + std::string(added.size() > 1 ? "es " : " ") +
-                           quoted_list(added) + ", which is none") +
+                           quoted_list(added) + ", which do not exist in those") +
           " of run " + experiment.train.retrains +
-          ", whose weights training starts from; leave such examples out, or train anew "
+          ", whose weights training starts from; leave such examples out, or train from scratch "
           "(exp retrain --from-scratch)");
 }
 

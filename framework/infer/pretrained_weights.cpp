@@ -1,4 +1,4 @@
-// Which tensor goes where is the family's to say; here it is decided what may be missing or left.
+// Fills the parameters. The family maps names; this file has the rules for missing and unused tensors.
 #include "infer/pretrained_weights.hpp"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ std::string listed(const std::vector<std::string>& names) {
                                     : text;
 }
 
-/// The shapes of tensors that are one below the other, as one.
+/// The shapes of stacked tensors as one shape.
 std::vector<std::int64_t> joined_shape(const NamedTensors& source, const std::vector<FamilyTensor>& tensors) {
   std::vector<std::int64_t> joined;
   for (const FamilyTensor& tensor : tensors) {
@@ -48,7 +48,7 @@ std::vector<std::int64_t> joined_shape(const NamedTensors& source, const std::ve
   return joined;
 }
 
-/// What a folder's tensors are for one model, those that lie otherwise there turned.
+/// The tensors of a folder for one model; those with another layout are transposed.
 class FolderTensors {
  public:
   FolderTensors(const NamedTensors& tensors, const Model& model, const nlohmann::json& config)
@@ -92,7 +92,7 @@ class FolderTensors {
   }
 
  private:
-  /// As the parameter lies.
+  /// Gives a tensor the layout of its parameter.
   void arrange(const FamilyTensor& tensor) {
     const auto found = tensors_.find(tensor.name);
     if (found == tensors_.end() || found->second.shape.size() != 2) return;
@@ -104,7 +104,7 @@ class FolderTensors {
     std::swap(entry.shape[0], entry.shape[1]);
   }
 
-  /// Whether a tensor of the head has the shape that this model's head wants; one that is not there has none.
+  /// Whether a tensor of the head has the shape that this model's head needs; a missing one has none.
   bool fits(const std::string& path, const std::vector<FamilyTensor>& tensors) const {
     return std::ranges::all_of(tensors,
                                [&](const FamilyTensor& tensor) { return tensors_.contains(tensor.name); }) &&
@@ -114,16 +114,15 @@ class FolderTensors {
   [[noreturn]] void refuse_missing(const std::string& path) const {
     const std::vector<FamilyTensor> tensors = names_.tensors_of(path, head_);
     if (tensors.empty())
-      throw Error(std::string("a ") + family_.name + " has nothing that parameter \"" + path +
-                  "\" of the model could be taken from");
+      throw Error(std::string("a ") + family_.name + " has no tensor for parameter \"" + path +
+                  "\" of the model");
     const auto absent = std::ranges::find_if(
         tensors, [&](const FamilyTensor& tensor) { return !tensors_.contains(tensor.name); });
-    throw Error("it lacks \"" + absent->name + "\", of which parameter \"" + path +
-                "\" of the model is made");
+    throw Error("it lacks \"" + absent->name + "\", which parameter \"" + path + "\" of the model needs");
   }
 
   NamedTensors tensors_;
-  std::list<std::vector<std::byte>> turned_;  ///< the bytes of those that are
+  std::list<std::vector<std::byte>> turned_;  ///< the bytes of transposed ones
   const Model& model_;
   const Family& family_;
   std::int64_t first_position_;

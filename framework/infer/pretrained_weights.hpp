@@ -1,6 +1,6 @@
 // PretrainedWeights: the parameters of a new model from a Hugging Face folder. Place in the flow: Trainer
 // calls it at step 0, where the experiment has `[model] from`; a resumed run has its checkpoint. Everything
-// but the head must be in the folder, and everything of its body must be of use. Read next:
+// but the head must be in the folder, and every tensor of its body must be used. Read next:
 // pretrained/family.hpp.
 #pragma once
 
@@ -18,14 +18,14 @@ namespace encore {
 
 struct PretrainedWeights {
   std::vector<std::string>
-      fresh;         ///< of the head or of adapters: the folder does not have them; they are as they were
-  std::string note;  ///< for the run's log: how many tensors were taken, what is new, what is left
+      fresh;         ///< of the head or of adapters: the folder does not have them; they are unchanged
+  std::string note;  ///< for the run's log: how many tensors were taken, and which are new or left
 };
 
 /// The elements of a matrix (rows, columns) as those of (columns, rows).
 std::vector<std::byte> transposed(std::span<const std::byte> matrix, std::int64_t rows, std::int64_t columns);
 
-/// Whether a parameter, or a tensor with our own names, belongs to the head, which a run may have anew.
+/// Whether a parameter, or a tensor with Encore's own names, belongs to the head, which a run may initialise.
 bool is_of_head(const std::string& path);
 
 /// The note: `model.from: 39 tensors taken; head.bias is new; left: pooler.weight`. `source` stands behind
@@ -34,9 +34,9 @@ std::string pretrained_note(const std::string& source, std::size_t taken,
                             const std::vector<std::string>& fresh, const std::vector<std::string>& left);
 
 /// Fills the parameters of `model` that the folder has, each converted to the parameter's type. Throws Error
-/// naming the file, and the parameter and the tensor, where a tensor of embedding or encoder is missing, left
-/// over, of another shape or no floating-point numbers. A tensor of the head of another shape (other classes)
-/// is left.
+/// naming the file, and the parameter and the tensor, if a tensor of embedding or encoder is missing, left
+/// over, of another shape or not of floating-point numbers. A tensor of the head of another shape (other
+/// classes) is left.
 PretrainedWeights load_pretrained(Model& model, const std::filesystem::path& folder);
 
 }  // namespace encore

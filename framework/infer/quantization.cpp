@@ -1,3 +1,4 @@
+// Measures the cost of rounding matrices and chooses those that become integers. Read quantization.hpp first.
 #include "infer/quantization.hpp"
 
 #include <algorithm>
@@ -15,21 +16,21 @@
 namespace encore {
 namespace {
 
-/// Of narrower rows the scales take what the integers save.
+/// The smallest width of a matrix: in narrower rows the scales take the space that the integers save.
 constexpr std::int64_t least_columns = 8;
 
 using Paths = std::set<std::string>;
 
-/// Whether `name` is the path or the beginning of it up to a point.
+/// Whether `name` is the path or its beginning up to a point.
 bool names(const std::string& name, const std::string& path) {
   return path == name || (path.starts_with(name) && path[name.size()] == '.');
 }
 
-/// A model some of whose matrices are rounded at a time.
+/// A model with some matrices rounded at a time.
 class RoundedModel {
  public:
   RoundedModel(Model& model, const QuantizationCost& cost) : model_(model), cost_(cost) {
-    model_.quantize({});  // refuses what cannot be, before any number is read as a float
+    model_.quantize({});  // refuses an unsuitable model before any number is read as a float
     for (const std::string& path : model_.product_weights()) add(path, true);
     for (const ParameterSlice& slice : model_.parameters().slices())
       if (slice.spec.token_rows) add(slice.path, false);
@@ -47,7 +48,7 @@ class RoundedModel {
     return {.path = path, .parameters = matrix.tensor.size(), .product = matrix.product};
   }
 
-  /// Exactly these are integers from now on.
+  /// Makes exactly these matrices integers.
   void round(const IntegerBits& rounded) {
     IntegerBits products;
     for (auto& [path, matrix] : matrices_) {
@@ -69,14 +70,14 @@ class RoundedModel {
   double cost() {
     const double cost = cost_.measure();
     if (!std::isfinite(cost))
-      throw Error("what it costs to round the matrices is not finite; nothing can be decided by it");
+      throw Error("the cost of rounding the matrices is not finite, so it cannot be compared");
     return cost;
   }
 
  private:
   struct Matrix {
     Tensor tensor;
-    std::vector<float> values;  ///< as they were
+    std::vector<float> values;  ///< before rounding
     bool product = false;
     int bits = 0;  ///< as it is rounded; 0: it is not
   };
@@ -93,7 +94,7 @@ class RoundedModel {
     matrices_[path] = {tensor, floats_of(model_.device(), tensor), product};
   }
 
-  /// What no product reads and no token looks up is used in a way that is not known here.
+  /// Leaves out matrices that no product and no lookup reads: their use is unknown here.
   void forget_what_nothing_reads() {
     IntegerBits all;
     for (const std::string& path : paths()) all[path] = 8;
@@ -128,8 +129,8 @@ void keep_named(const std::vector<std::string>& keep, std::vector<QuantizedMatri
   }
 }
 
-/// Measures each matrix of so many bits alone, and gives the most harmful ones `more` (0: they stay as they
-/// are) until the cost is tolerable.
+/// Measures each matrix with this number of bits alone, and gives the most harmful ones `more` (0: they are
+/// not rounded) until the cost is tolerable.
 void relieve(RoundedModel& model, double most, int bits, int more, Quantization& found,
              const std::function<void()>& seen) {
   std::vector<QuantizedMatrix*> order;

@@ -1,5 +1,5 @@
-// The weights file needs no spool: its digests stand in it. Checkpoints are compared with what the spools
-// say.
+// Loads the weights of a run. The weights file has its own digests; those of checkpoints are compared with
+// the spools.
 #include "infer/run_weights.hpp"
 
 #include <encore/error.hpp>
@@ -25,7 +25,8 @@ const char* file_of(Weights which) {
                                   : weights_file;
 }
 std::string integers_remedy(Weights which) {
-  return which == Weights::int4 ? "; exp quantize --bits 4 writes it anew" : "; exp quantize writes it anew";
+  return which == Weights::int4 ? "; exp quantize --bits 4 writes it again"
+                                : "; exp quantize writes it again";
 }
 constexpr const char* remedy = "; put the file back, or train the run again (exp run FILE --fresh)";
 
@@ -65,8 +66,7 @@ void RunWeights::require_of_this_run() const {
                      : "; put the run's own file back, or remove it: then the best checkpoint is used"));
   if (!of_integers(which_) || !std::filesystem::exists(folder_ / weights_file)) return;
   if (digest_of(WeightsFile(folder_).facts().tensors) != file_->facts().made_from)
-    throw Error(path + " was made from other weights than those that the run has now" +
-                integers_remedy(which_));
+    throw Error(path + " was made from other weights than the run has now" + integers_remedy(which_));
 }
 
 void RunWeights::require_file(const std::string& name) const {
@@ -75,8 +75,8 @@ void RunWeights::require_file(const std::string& name) const {
   const auto known = digests.find(name);
   if (known != digests.end() && sha256_of_file(folder_ / name) != known->second)
     throw Error((folder_ / name).string() +
-                " has changed since the run has ended: its SHA-256 is not the one in " + weights_file +
-                ", and its lines say what rows of the parameters mean" + remedy);
+                " has changed since the run ended: its SHA-256 is not the one in " + weights_file +
+                ", and its lines give rows of the parameters their meaning" + remedy);
 }
 
 std::int64_t RunWeights::load_into(Model& model, int threads) {
@@ -89,8 +89,8 @@ std::int64_t RunWeights::load_into(Model& model, int threads) {
   if (file_ && damage_.empty()) return load_file(model);
   const std::int64_t step = load_best_checkpoint(model);
   if (!damage_.empty())
-    notes_.push_back(damage_ + "; the best checkpoint, that of step " + std::to_string(step) +
-                     ", is used in its place");
+    notes_.push_back(damage_ + "; using the best checkpoint, that of step " + std::to_string(step) +
+                     ", in its place");
   return step;
 }
 

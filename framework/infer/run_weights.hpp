@@ -1,7 +1,7 @@
-// The parameters that a run has chosen, from its folder into a model: the weights file that was written when
-// the run concluded, where it lies in the page cache; else a copy of those of its best checkpoint; or, where
-// it is asked for, what `exp quantize` has made of them. Place in the flow: Engine -> run_weights ->
-// record/weights_file or record/checkpoint -> model/load_parameters or infer/integer_weights.
+// Loads the chosen parameters of a run from its folder into a model: the weights file that was written when
+// the run ended, mapped; otherwise a copy of those of its best checkpoint; or, on request, the integer
+// weights of `exp quantize`. Place in the flow: Engine -> run_weights -> record/weights_file or
+// record/checkpoint -> model/load_parameters or infer/integer_weights.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace encore {
 
-/// For WeightsFacts::files: those of meaning_files (infer/setup.hpp) that are there.
+/// Returns WeightsFacts::files: those of meaning_files (infer/setup.hpp) that exist.
 DigestsByName digests_of_meaning(const std::filesystem::path& run_folder);
 
 /// Which of a run's weights.
@@ -28,30 +28,30 @@ enum class Weights : std::uint8_t {
 
 class RunWeights {
  public:
-  /// Looks at what is there and reads no tensor yet. `question` is that of the run. Throws Error where the
-  /// weights file belongs to another experiment; a damaged one is a note, and the checkpoints count. Of
-  /// integer weights there is no other copy: throws Error too where they are missing, damaged, or made from
+  /// Finds the files and reads no tensor yet. `question` is that of the run. Throws Error if the
+  /// weights file belongs to another experiment; a damaged one is a note, and the checkpoints are used. There
+  /// is no other copy of integer weights: throws Error too if they are missing, damaged, or made from
   /// weights that the run does not have any more.
   RunWeights(std::filesystem::path run_folder, std::string question, Weights which = Weights::chosen);
 
-  /// Throws Error when a file of the run's folder is not the one that the weights were written with; known
-  /// only where there is a weights file.
+  /// Throws Error if a file of the run's folder is not the one that the weights were written with; this is
+  /// known only with a weights file.
   void require_file(const std::string& name) const;
 
   /// Fills the model's parameters after comparing their digests; the model needs this object from then on.
-  /// Returns the step of which they are. Throws Error when neither the weights file nor a checkpoint is
-  /// whole, and when they are of another model.
+  /// Returns their step. Throws Error if neither the weights file nor a checkpoint is
+  /// whole, and if they belong to another model.
   std::int64_t load_into(Model& model, int threads);
 
-  /// What the task chose by these parameters on the development set (Task::tune); "": nothing. After
+  /// The choice of the task by these parameters on the development set (Task::tune); "": nothing. After
   /// load_into.
   const std::string& tuned() const { return tuned_; }
 
-  /// SHA-256 of the digests of all parameters by name; after load_into. Where a checkpoint gave them, it is
-  /// read again: only who asks pays. Throws Error when it is damaged by then.
+  /// SHA-256 of the digests of all parameters by name; after load_into. If a checkpoint gave them, this call
+  /// reads it again. Throws Error if it is damaged by then.
   std::string digest() const;
 
-  /// What was passed over, for the user.
+  /// The files that were skipped, for the user.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
@@ -65,7 +65,7 @@ class RunWeights {
   std::string question_;
   Weights which_;
   std::optional<WeightsFile> file_;
-  std::string damage_;  ///< why the weights file is passed over
+  std::string damage_;  ///< why the weights file is skipped
   std::string tuned_;
   std::optional<std::int64_t> checkpoint_step_;  ///< of the checkpoint that gave them; none: the weights file
   std::vector<std::string> notes_;

@@ -1,4 +1,4 @@
-// Whether answers have probabilities: what Engine::answer is asked for.
+// Whether answers have probabilities: an argument of Engine::answer.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Loads what a specification names.
+// Loads the experiment, plugins, sets, tokenizer and model that a specification names.
 #include "infer/setup.hpp"
 
 #include <algorithm>
@@ -177,8 +177,8 @@ std::int64_t kept_max_length(const std::filesystem::path& run_folder) {
 
 void require_selectable(const Selection& select, const TaskSets& sets) {
   if (always_there(select, sets.measures())) return;
-  // Whatever a model says, what the truth alone gives is there; and what follows from texts where any are
-  // generated.
+  // Measures that need the truth alone are always there, and those of generated text if the task generates
+  // any.
   const ExampleSet& dev = sets.set(Split::dev).set;
   Outputs any(dev, sets.task().outputs());
   if (sets.task().decoding())
@@ -198,7 +198,7 @@ void require_generation(const Task& task, const Model& model) {
 void require_attention(const TrainTable& train, const Model& model) {
   if (train.show_attention > 0 && !model.has_attention())
     throw ConfigError("train.show_attention",
-                      "no layer of this model has attention weights that could be kept; leave it out");
+                      "no layer of this model has attention weights to keep; leave it out");
 }
 
 void require_selectable(const Selection& select, const Model& model) {

@@ -1,6 +1,6 @@
-// Setup: from a specification to the parts that train, evaluate and predict share: typed experiment, plugins,
-// sets, tokenizer and model. Each step can fail with a message for the user, so `check` runs them without
-// training. Place in the flow: worker verbs -> Setup -> Trainer or Engine.
+// Setup: the parts that train, evaluate and predict share, made from a specification: typed experiment,
+// plugins, sets, tokenizer and model. Each step can fail with a message for the user, so `check` runs them
+// without training. Place in the flow: worker verbs -> Setup -> Trainer or Engine.
 #pragma once
 
 #include <array>
@@ -20,13 +20,13 @@
 
 namespace encore {
 
-/// In a run's folder: the tokens of the tokenizer.
+/// The file of a run's folder with the tokens of the tokenizer.
 inline constexpr const char* vocabulary_file = "vocab.txt";
-/// Beside it: what the task took from the training set (Task::knowledge).
+/// The file with the knowledge of the task from the training set (Task::knowledge).
 inline constexpr const char* knowledge_file = "labels.txt";
-/// And, where data.max_length is a share of the training set, the number that it is.
+/// The file with data.max_length, if that is a share of the training set.
 inline constexpr const char* max_length_file = "max_length.txt";
-/// All of them, without which rows of the parameters have no meaning.
+/// All of them; without them rows of the parameters have no meaning.
 inline constexpr std::array meaning_files = {vocabulary_file, knowledge_file, max_length_file};
 
 /// The experiment of a specification and the loaded plugins it needs.
@@ -38,18 +38,18 @@ struct LoadedExperiment {
 /// Loads only the plugins the experiment names. Throws ConfigError with the dotted key, or Error.
 LoadedExperiment load_experiment(const Specification& specification);
 
-/// Sets the files of the sets as they were planned: those of a folder in its place.
+/// Sets the files of the sets as they were planned; they replace a folder.
 void take_planned_files(Experiment& experiment, const Specification& specification);
 
-/// A tokenizer, and what its vocabulary was loaded from: tokens, and merges where there are any.
+/// A tokenizer, and the lines that its vocabulary was loaded from: tokens, and merges if there are any.
 struct LoadedTokenizer {
   std::unique_ptr<Tokenizer> tokenizer;
   std::vector<std::string> lines;
 };
 
 /// The tokenizer with its vocabulary: the run folder's `vocab.txt` if it is there, else the file that the
-/// option `vocab` names, else trained from `text_counts()`, which only then is called. In front of the last
-/// two comes `inherited()`, where there is one: the file of the run that this one starts from.
+/// option `vocab` names, else trained from `text_counts()`, which is called only then. The file of the run
+/// that this one starts from, `inherited()`, if there is one, comes before the last two.
 LoadedTokenizer load_tokenizer(const LoadedExperiment& loaded, const std::filesystem::path& run_folder,
                                const std::function<TextCounts()>& text_counts,
                                const std::function<std::filesystem::path()>& inherited = {});
@@ -61,43 +61,43 @@ std::string encoding_of(const TokenizerTable& table, const Registry& registry,
 /// The task and the reader of an experiment. The registry outlives the parts.
 TaskParts make_task_parts(const Experiment& experiment, const Registry& registry);
 
-/// How many examples form a batch; `seed` decides the order of those of training.
+/// The number of examples in a batch; `seed` decides the order of those of training.
 BatchOptions batch_options(const TrainTable& train, std::uint64_t seed = 0);
 
-/// The set with those examples that no batch may cut: its own, or its sequences where the task separates
-/// them. Rows and sequences, and so what a model says of them, are numbered alike in both.
+/// The set with the examples that no batch may cut: its own, or its sequences if the task separates
+/// them. Rows and sequences, and so the outputs of a model, are numbered alike in both.
 ExampleSet units_of(const Task& task, const ExampleSet& set);
 
-/// Throws ConfigError where every row of the set has the next token of its own text as its target (column
+/// Throws ConfigError if the target of every row of the set is the next token of its own text (column
 /// "targets"), and the model sees that token: it would learn to copy it.
 void require_unseen_targets(const ModelTable& model, const ExampleSet& set);
 
-/// What a model needs to know of a task that has its knowledge, and of the vocabulary's size.
+/// The facts for a model about a task that has its knowledge, and the size of the vocabulary.
 ModelSize model_size(const Task& task, std::size_t vocabulary);
 
-/// Sets data.max_length, which was a share of the training set. Throws ConfigError where the model's table of
+/// Sets data.max_length, which was a share of the training set. Throws ConfigError if the model's table of
 /// positions has fewer rows.
 void take_max_length(Experiment& experiment, std::int64_t max_length);
-/// What that was in the run of this folder. Throws Error.
+/// data.max_length in the run of this folder. Throws Error.
 std::int64_t kept_max_length(const std::filesystem::path& run_folder);
 
 /// Whether every development set has the measure that chooses the best checkpoint.
 bool always_there(const Selection& select, const std::vector<Measure>& measures);
-/// Throws ConfigError where this development set does not have it (it is of a label that does not stand in
-/// it, say): no checkpoint would ever be chosen. The sets are encoded, by whatever tokenizer.
+/// Throws ConfigError if this development set lacks it (for example a measure of a label without
+/// examples): no checkpoint would ever be chosen. The sets are encoded, by any tokenizer.
 void require_selectable(const Selection& select, const TaskSets& sets);
-/// Throws ConfigError where the loss is to choose, and depends on which examples stand together in a batch.
+/// Throws ConfigError if the loss is to select, and depends on which examples stand together in a batch.
 void require_selectable(const Selection& select, const Model& model);
-/// Throws Error where the task has texts generated and the model cannot, before anything is trained.
+/// Throws Error if the task generates text and the model cannot, before anything is trained.
 void require_generation(const Task& task, const Model& model);
 
-/// Throws ConfigError where attention is to be kept and no layer of the model has any.
+/// Throws ConfigError if attention is to be kept and no layer of the model has any.
 void require_attention(const TrainTable& train, const Model& model);
 
 /// The hashes a run was planned with, by role.
 ContentHashes content_hashes(const Specification& specification);
 
-/// Calls `build` and gives an OptionError of it the dotted key of `table`, as ConfigError.
+/// Calls `build`; an OptionError of it becomes a ConfigError with the dotted key of `table`.
 template <class Build>
 auto with_key(const PluginTable& table, Build build) -> decltype(build()) {
   try {

@@ -1,5 +1,5 @@
-// What is compared is what a row of scores means: which token or label a column stands for, and which text
-// the row was read from.
+// Compares the meaning of a row of scores: the token or label of each column, and the text that the row was
+// read from.
 #include "infer/teacher.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ std::string value_text(const OptionValue& value) {
   return "a list";
 }
 
-/// Where its tokens come from is compared by what they are.
+/// Options that name files are compared by the tokens that they give.
 bool is_of_vocabulary(const std::string& option) {
   return option.starts_with("vocab");
 }

@@ -1,4 +1,4 @@
-// Packs the rows that texts have and the model has not read, and runs passes over them.
+// Packs the rows that the model has not read yet, and runs passes over them.
 #include "infer/text_feed.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace encore {
 namespace {
 
-/// Rows of a pass that reads prompts. Such a pass has the memory of the head for its rows too.
+/// The largest number of rows of a pass that reads prompts; the head has memory for its rows too.
 constexpr std::int64_t rows_at_once = 128;
 
 bool has_decoder(const Model& model) {
@@ -20,7 +20,7 @@ bool has_decoder(const Model& model) {
 
 std::span<const std::int32_t> prompt_of(const Model& model, const Decoding& decoding, const ExampleSet& set,
                                         std::size_t sequence) {
-  // Of a target whose truth is known the decoder may see no more.
+  // The decoder must see no more of a target whose truth is known.
   return has_decoder(model) ? set.target_ids(sequence).first(static_cast<std::size_t>(decoding.given))
                             : set.ids(sequence);
 }
@@ -80,7 +80,7 @@ std::int64_t TextFeed::unread(std::size_t text) const {
   return of.ended ? 0 : std::ssize(of.tokens) - static_cast<std::int64_t>(of.first) - read;
 }
 
-/// Its next row would have no position any more.
+/// Keeps the second half of a text as context, because its next row would have no position.
 void TextFeed::slide(std::size_t text) {
   Text& of = texts_[text];
   of.first = of.tokens.size() - static_cast<std::size_t>((capacity_ + 1) / 2);
@@ -93,7 +93,7 @@ void TextFeed::read() {
         std::ssize(texts_[text].tokens) - static_cast<std::int64_t>(texts_[text].first) > capacity_)
       slide(text);
   std::vector<std::int64_t> counts(texts_.size());
-  for (;;) {  // all but the last row of each text, whose logits nobody reads
+  for (;;) {  // all but the last row of each text, whose logits are not needed
     std::int64_t left = most_rows_;
     for (std::size_t text = 0; text < texts_.size(); ++text)
       left -= counts[text] = std::min(left, std::max<std::int64_t>(unread(text) - 1, 0));

@@ -1,6 +1,6 @@
-// TextFeed: gives the tokens of growing texts to a model, so that after each read() there are logits for the
-// token that comes next of every text that is still written. Long prompts are read in runs of rows, without
-// the head; a text that fills all positions of the model goes on with the second half of what it has as its
+// TextFeed: passes the tokens of growing outputs to a model, so that after each read() there are logits for
+// the next token of every output that is still written. Long prompts are read in runs of rows, without the
+// head; an output that fills all positions of the model continues with the second half of its tokens as
 // context. Place in the flow: Generator says which tokens -> here -> model/generation.hpp.
 #pragma once
 
@@ -16,31 +16,31 @@
 
 namespace encore {
 
-/// The rows of a text that is to be continued: of its target where the model has a decoder, else of itself.
+/// The rows of a text that is to be continued: of its target if the model has a decoder, else of itself.
 /// Of a target, the tokens that are given.
 std::span<const std::int32_t> prompt_of(const Model& model, const Decoding& decoding, const ExampleSet& set,
                                         std::size_t sequence);
 
 class TextFeed {
  public:
-  /// sequences: of the set, those whose texts are written together; times: how many texts each will have,
-  /// after repeat(); capacity: rows of the longest text, at most data.max_length. Model and set outlive it.
-  /// Throws Error where the model cannot generate.
+  /// sequences: those of the set whose outputs are written together; times: the number of outputs of each,
+  /// after repeat(); capacity: rows of the longest output, at most data.max_length. Model and set must
+  /// outlive it. Throws Error if the model cannot generate.
   TextFeed(Model& model, const Decoding& decoding, const ExampleSet& set,
            std::span<const std::size_t> sequences, std::int64_t times, std::int64_t capacity);
 
-  /// Reads what the texts have that the model has not seen yet.
+  /// Reads the tokens that the model has not seen yet.
   void read();
-  /// After read(): the texts that it is about, ascending; row i of logits() (rows, V) is that of rows()[i].
+  /// After read(): the outputs that it is about, ascending; row i of logits() (rows, V) is that of rows()[i].
   const std::vector<std::size_t>& rows() const { return rows_; }
   Tensor logits() const;
 
   // --- between two reads ---
-  /// Every text becomes as many as the constructor was told, side by side.
+  /// Copies every output to the number that the constructor got, side by side.
   void repeat();
   void copy(std::span<const Generation::TextCopy> copies);
   void append(std::size_t text, std::int32_t token);
-  /// Nothing more is read of it.
+  /// Reads no more of it.
   void end(std::size_t text) { texts_[text].ended = true; }
   /// All tokens of a text, those of the prompt included.
   const std::vector<std::int32_t>& tokens(std::size_t text) const { return texts_[text].tokens; }

@@ -1,5 +1,5 @@
-// TextStreamer: the part of a generated text that can be shown already. What may be the beginning of a stop
-// string waits. (A character whose bytes are not all there is not in the text: infer/decoded_text.hpp.) Place
+// TextStreamer: the part of a generated text that can be shown already. A possible beginning of a stop
+// string waits. (infer/decoded_text.hpp leaves out characters with missing bytes.) Place
 // in the flow: Generator::Seen -> here -> the worker's generate and serve.
 #pragma once
 
@@ -16,7 +16,7 @@ class TextStreamer {
   /// `stops`: Decoding::stop, none of them empty, which outlives it.
   explicit TextStreamer(const std::vector<std::string>& stops) : stops_(stops) {}
 
-  /// What `said`, the text so far, has more that is certain than at the last call. Valid as long as `said`.
+  /// The new part of `said`, the text so far, that is certain. Valid as long as `said`.
   std::string_view next_of(std::string_view said) {
     return take(said.substr(0, said.size() - uncertain(said)));
   }

@@ -1,4 +1,4 @@
-// Search and draws over the rows of one feed.
+// Searches and draws over the rows of one feed. Read text_writer.hpp first.
 #include "infer/text_writer.hpp"
 
 #include <algorithm>
@@ -21,8 +21,8 @@ std::int64_t most_tokens(const Model& model, const Decoding& decoding, const Exa
   if (room < 1)
     throw Error("a prompt of " + std::to_string(rows) + " tokens leaves no room in a model of " +
                 std::to_string(model.max_length()) + " rows (data.max_length); shorten it");
-  // Where there is a source, nothing but the positions limits a text; without one it may lose what came
-  // first.
+  // With a source, only the positions limit an output; without one an output may lose its first
+  // tokens.
   std::int64_t most = decoding.max_tokens > 0 ? decoding.max_tokens : room;
   if (has_source) most = std::min(most, room);
   if (has_source && decoding.beyond_source >= 0)
@@ -81,7 +81,7 @@ void TextWriter::run() {
     search();
 }
 
-/// Of each row of the feed, as the tokens that the text has already change them.
+/// The logits of each row of the feed, changed by the tokens that the text has already.
 std::vector<std::vector<float>> TextWriter::logits() {
   const Tensor logits = feed_.logits();
   const std::span<const float> all = reader_.read(model_.device(), logits);
@@ -106,7 +106,7 @@ std::vector<std::vector<float>> TextWriter::logits_to_draw() {
 
 // --- search ---
 
-/// Of each row of the feed; padding keeps its share and is passed over.
+/// The candidates of each row of the feed; padding keeps its share and is skipped.
 std::vector<std::vector<NextToken>> TextWriter::candidates() {
   const std::int64_t count = BeamSearch::candidates(decoding_.beam);
   std::vector<std::vector<NextToken>> all;
@@ -163,7 +163,7 @@ void TextWriter::end_at_stops(BeamSearch& search) const {
     if (decoded_so_far(tokenizer_, search.live()[k].tokens, decoding_.stop).stopped) search.end(k);
 }
 
-/// Texts keep the slot of their parent where they can, so that little has to be copied.
+/// Outputs keep the slot of their parent if possible, so that little must be copied.
 void TextWriter::assign_slots(std::size_t number) {
   Prompt& prompt = prompts_[number];
   const std::vector<BeamSearch::Live>& live = prompt.search->live();
@@ -225,7 +225,7 @@ void TextWriter::draw_next(std::size_t number, std::size_t text, std::span<const
     feed_.append(place(number, text), next.token);
 }
 
-// --- what comes out ---
+// --- results ---
 
 void TextWriter::show(std::size_t prompt, std::size_t text, const std::vector<std::int32_t>& tokens) const {
   seen_(prompts_[prompt].sequence, text, decoded_so_far(tokenizer_, tokens, decoding_.stop).text);

@@ -1,6 +1,6 @@
-// TextWriter: the texts of a group of prompts from their first token to the last. After each read of the feed
-// it asks a search, or draws, how every text goes on. Place in the flow: Generator cuts its prompts into
-// groups -> here -> text_feed.hpp (the model), beam_search.hpp, next_token.hpp (the choice).
+// TextWriter: the outputs of a group of prompts from their first token to the last. After each read of the
+// feed a search, or draws, decide how every output continues. Place in the flow: Generator cuts its prompts
+// into groups -> here -> text_feed.hpp (the model), beam_search.hpp, next_token.hpp (the choice).
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@
 
 namespace encore {
 
-/// How many texts of a prompt are written side by side.
+/// The number of outputs of a prompt that are written side by side.
 inline std::int64_t parallel_texts(const Decoding& decoding) {
   return decoding.temperature > 0.0 ? decoding.texts : decoding.beam;
 }
 
-/// The most tokens that the text of a sequence may have. Throws Error where its prompt leaves no room.
+/// The largest number of tokens of a sequence's output. Throws Error if its prompt leaves no room.
 std::int64_t most_tokens(const Model& model, const Decoding& decoding, const ExampleSet& set,
                          std::size_t sequence);
 /// The rows of the model that it may take, its prompt included.
@@ -33,33 +33,32 @@ std::int64_t most_rows(const Model& model, const Decoding& decoding, const Examp
 
 class TextWriter {
  public:
-  /// sequences: of the set. All arguments outlive it. Throws Error as Generator::run.
+  /// sequences: of the set. All arguments must outlive it. Throws Error as Generator::run.
   TextWriter(Model& model, const Tokenizer& tokenizer, const ExampleSet& set, const Decoding& decoding,
              const Generator::Seen& seen, std::span<const std::size_t> sequences);
 
   void run();
-  /// After run(): the texts of a prompt, by its place among the sequences.
+  /// The outputs of a prompt after run(), by its place among the sequences.
   std::vector<GeneratedText> texts(std::size_t prompt) const;
 
  private:
   struct Drawn {
     GeneratedText text;
     double log_probability = 0.0;
-    std::int64_t tokens = 0;  ///< the one that ends a text counted
+    std::int64_t tokens = 0;  ///< including the one that ends the text
   };
   struct Prompt {
     std::size_t sequence = 0;
     std::int64_t most_tokens = 1;
     std::optional<BeamSearch> search = {};
-    std::vector<std::size_t> slots = {
-        0};                         ///< where the texts of search->live() stand among those of the prompt
-    std::vector<Drawn> drawn = {};  ///< in place of a search
+    std::vector<std::size_t> slots = {0};  ///< the places of search->live() among the outputs of the prompt
+    std::vector<Drawn> drawn = {};         ///< in place of a search
   };
 
   static std::vector<Prompt> make_prompts(const Model& model, const Decoding& decoding, const ExampleSet& set,
                                           std::span<const std::size_t> sequences);
   std::int64_t capacity(const ExampleSet& set) const;  ///< rows of the longest text
-  /// The place of a prompt's text among all texts.
+  /// The place of a prompt's output among all outputs.
   std::size_t place(std::size_t prompt, std::size_t slot) const {
     return prompt * static_cast<std::size_t>(times_) + slot;
   }
@@ -82,12 +81,12 @@ class TextWriter {
   const Generator::Seen& seen_;
   std::int64_t times_;
   std::int32_t end_;
-  std::int32_t padding_;  ///< which is never written, unless it is also what ends a text
+  std::int32_t padding_;  ///< never written, unless it is also the token that ends a text
   std::vector<Prompt> prompts_;
   TextFeed feed_;
   BestTokens best_;
   FloatReader reader_;
-  std::vector<Generation::TextCopy> copies_;  ///< that the next tokens ask for
+  std::vector<Generation::TextCopy> copies_;  ///< that the next tokens need
 };
 
 }  // namespace encore

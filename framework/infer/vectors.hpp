@@ -1,4 +1,4 @@
-// Vectors of texts or words, and which of them are nearest to one: by the cosine of the angle between them.
+// Vectors of inputs or words, and the nearest to a query: by the cosine of the angle between them.
 // Place in the flow: Engine::embed and WordVectors make them, the worker's embed verb asks nearest().
 #pragma once
 
@@ -19,7 +19,7 @@ struct Vectors {
   std::span<const float> operator[](std::size_t i) const {
     return std::span(values).subspan(i * width, width);
   }
-  /// Others of the same width behind these.
+  /// Appends others of the same width.
   void append(const Vectors& more);
 };
 
@@ -28,7 +28,7 @@ class MeanVector {
  public:
   explicit MeanVector(std::size_t width) : sums_(width) {}
   void add(std::span<const float> row);
-  /// The mean, into as many numbers; the next row is the first of another mean.
+  /// Writes the mean into `to` and starts the next one.
   void finish(std::span<float> to);
 
  private:
@@ -36,7 +36,7 @@ class MeanVector {
   double rows_ = 0.0;
 };
 
-/// The direction a - b + c of unit vectors: what is to c as a is to b (Mikolov et al. 2013).
+/// The direction a - b + c of unit vectors: it is to c as a is to b (Mikolov et al. 2013).
 std::vector<float> analogy(std::span<const float> a, std::span<const float> b, std::span<const float> c);
 
 /// The largest of 1 - cosine of the angle between each vector and the one of its number in `others`; 1 where
@@ -48,8 +48,8 @@ struct Neighbour {
   double similarity = 0.0;  ///< the cosine; 0 where a vector has no direction
 };
 
-/// The `count` candidates most similar to the query, or all where there are fewer; equal ones by their text,
-/// then by number. `texts`: of the candidates; `without`: numbers of those that are left out.
+/// The `count` candidates most similar to the query, or all if there are fewer; equal ones by their text,
+/// then by number. `texts`: of the candidates; `without`: numbers of candidates to leave out.
 std::vector<Neighbour> nearest(std::span<const float> query, const Vectors& candidates,
                                std::span<const std::string> texts, std::size_t count,
                                const std::set<std::size_t>& without = {});

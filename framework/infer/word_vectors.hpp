@@ -1,5 +1,5 @@
-// WordVectors: what a model's table of tokens says of words: the mean of the rows of a word's tokens. Place
-// in the flow: the worker's embed verb; no pass is run.
+// WordVectors: the vectors of words in a model's table of tokens: the mean of the rows of a word's tokens.
+// Place in the flow: the worker's embed verb; no pass is run.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ class Engine;
 
 class WordVectors {
  public:
-  /// Copies the table to the host. The engine outlives it.
+  /// Copies the table to the host. The engine must outlive it.
   explicit WordVectors(const Engine& engine);
 
-  /// Numbers of tokens. Throws Error where the vocabulary has none for it, or not for all of it.
+  /// Numbers of tokens. Throws Error if the vocabulary has none for the word, or not for all of it.
   std::vector<std::int32_t> tokens(std::string_view word) const;
   /// Appends the word's vector.
   void append(std::string_view word, Vectors& to) const;
@@ -29,7 +29,7 @@ class WordVectors {
   /// The words that are a token by themselves, in the order of the vocabulary: the candidates for neighbours.
   const std::vector<std::string>& words() const { return words_; }
   const Vectors& vectors() const { return vectors_; }
-  /// The number of a token among words(), or their count where it is no word.
+  /// The number of a token among words(), or their count if it is not a word.
   std::size_t number_of(std::int32_t token) const;
 
  private:

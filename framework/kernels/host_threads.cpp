@@ -44,7 +44,8 @@ void bind(Binding binding) {
 void use_host_threads([[maybe_unused]] const Device& device, [[maybe_unused]] int threads,
                       [[maybe_unused]] Binding binding, [[maybe_unused]] const std::function<void()>& each) {
 #if ENCORE_HOST_BACKEND && defined(KOKKOS_ENABLE_OPENMP)
-  ENCORE_REQUIRE(threads >= 1 && threads <= host_threads(), "that many threads are not open");
+  ENCORE_REQUIRE(threads >= 1 && threads <= host_threads(),
+                 "threads must be from 1 to those that Kokkos has");
   // The device owns its instance; plugins see a constant one.
   ExecutionSpace& space = const_cast<SpaceInstance&>(device.space());
   space = threads == host_threads() ? ExecutionSpace() : ExecutionSpace(threads);

@@ -57,7 +57,7 @@ struct Refused {
   std::string message;
 };
 
-/// Runs what may throw; an Error becomes `status`.
+/// Calls `work`, which may throw; an Error becomes `status`.
 encore_status guarded(encore_status status, const auto& work) noexcept {
   try {
     const std::scoped_lock lock(turns());
@@ -67,7 +67,7 @@ encore_status guarded(encore_status status, const auto& work) noexcept {
     last_error = refused.message;
     return refused.status;
   } catch (const std::bad_alloc&) {
-    last_error = "there is not enough memory";
+    last_error = "not enough memory";
     return ENCORE_NO_MEMORY;
   } catch (const encore::Error& error) {
     last_error = error.what();
@@ -75,7 +75,7 @@ encore_status guarded(encore_status status, const auto& work) noexcept {
   } catch (const std::exception& error) {
     last_error = error.what();
   } catch (...) {
-    last_error = "something was thrown that is no exception of C++";
+    last_error = "an exception that is not a std::exception was thrown";
   }
   return ENCORE_FAILED;
 }
@@ -89,7 +89,7 @@ std::string installed_plugins() {
   Dl_info info = {};
   if (::dladdr(reinterpret_cast<void*>(&encore_open), &info) == 0 || info.dli_fname == nullptr)
     throw encore::Error(
-        "the place of libencore_infer.so is not known; give the folder of the plugins as plugin_path");
+        "the path of libencore_infer.so is unknown; give the folder of the plugins as plugin_path");
   return (fs::canonical(info.dli_fname).parent_path() / "encore" / "plugins").string();
 }
 
@@ -119,21 +119,21 @@ encore_options options_of(const encore_options* given) {
   if (given == nullptr) return options;
   require(
       given->size >= offsetof(encore_options, plugin_path) + sizeof(char*) && given->size <= sizeof options,
-      "encore_options.size is not that of any version of this library up to 1; begin with "
-      "encore_default_options(), and install the library that the header is of");
+      "invalid encore_options.size: expected the size in a version of this library up to 1; begin with "
+      "encore_default_options(), and install the library of this header");
   std::memcpy(&options, given, given->size);
   return options;
 }
 
 encore::Weights weights_of(int integer_bits) {
   require(integer_bits == 0 || integer_bits == 4 || integer_bits == 8,
-          "encore_options.integer_bits is 0, 8 or 4");
+          "invalid encore_options.integer_bits: expected 0, 8 or 4");
   return integer_bits == 8   ? encore::Weights::int8
          : integer_bits == 4 ? encore::Weights::int4
                              : encore::Weights::chosen;
 }
 
-/// `path`: a folder or a bundle. What is said about a bundle does not name the folder aside.
+/// `path`: a folder or a bundle. Messages about a bundle do not name the temporary folder.
 std::unique_ptr<encore_model> loaded(const std::string& path, const encore_options& wishes) {
   const std::string run = wishes.run == nullptr ? "" : wishes.run;
   const auto load = [&](const std::string& folder) {
@@ -143,7 +143,7 @@ std::unique_ptr<encore_model> loaded(const std::string& path, const encore_optio
                                           weights_of(wishes.integer_bits), wishes.truncate != 0);
   };
   if (!fs::is_regular_file(path)) {
-    require(run.empty(), "encore_options.run chooses among the runs of a bundle, and this is none");
+    require(run.empty(), "encore_options.run chooses a run of a bundle, but the path is a folder");
     return load(path);
   }
   const encore::BundledRun bundled(path, run, "say which in encore_options.run");
@@ -162,21 +162,20 @@ char* copied(const std::string& text) {
 }
 
 std::vector<std::string> texts_of(const char* const* texts, std::size_t count) {
-  require(texts != nullptr || count == 0, "texts is NULL");
+  require(texts != nullptr || count == 0, "the list of inputs is NULL");
   std::vector<std::string> all;
   for (std::size_t i = 0; i < count; ++i) {
-    require(texts[i] != nullptr, "one of the texts is NULL");
+    require(texts[i] != nullptr, "one of the inputs is NULL");
     all.emplace_back(texts[i]);
   }
   return all;
 }
 
 [[noreturn]] void refuse_length(const Engine& engine, std::size_t number, const std::string& what) {
-  throw encore::Error(
-      "text " + std::to_string(number + 1) +
-      " is longer than data.max_length = " + std::to_string(engine.experiment().data.max_length) +
-      " of the model" + (what.empty() ? "" : ": " + what) +
-      "; shorten it, or set encore_options.truncate for what the model makes of its beginning");
+  throw encore::Error("text " + std::to_string(number + 1) + " is longer than data.max_length = " +
+                      std::to_string(engine.experiment().data.max_length) + " of the model" +
+                      (what.empty() ? "" : ": " + what) +
+                      "; shorten it, or set encore_options.truncate to use its beginning only");
 }
 
 /// A line cannot hold another.
@@ -184,7 +183,7 @@ void require_single_lines(const std::vector<std::string>& texts) {
   for (std::size_t i = 0; i < texts.size(); ++i)
     if (texts[i].find('\n') != std::string::npos)
       throw encore::Error("text " + std::to_string(i + 1) +
-                          " has a line break; a text is one line, as for exp predict");
+                          " has a line break; each text is one line, as for exp predict");
 }
 
 std::string answers_to(encore_model& model, const std::vector<std::string>& texts, encore::Scores scores) {
@@ -254,7 +253,7 @@ encore_status encore_open(const char* path, const encore_options* options, encor
     require(path != nullptr && model != nullptr, "path or model is NULL");
     const encore_options wishes = options_of(options);
     require(wishes.threads >= 0 && wishes.threads <= encore::most_threads,
-            "encore_options.threads is from 0 to 512");
+            "invalid encore_options.threads: expected 0 to 512");
     *model = loaded(path, wishes).release();
   });
 }

@@ -12,7 +12,7 @@ namespace {
 StepPlan plan_generation(const Network& network, BatchSize largest, std::int64_t capacity) {
   require_generation(network);
   ENCORE_REQUIRE(capacity >= 1 && capacity <= network.max_length(),
-                 "texts of " + std::to_string(capacity) + " rows; the model takes 1 to " +
+                 "outputs of " + std::to_string(capacity) + " rows; the model takes 1 to " +
                      std::to_string(network.max_length()) + " (data.max_length)");
   StepPlan plan = plan_step(network, PassMode::generate);
   largest.cache = {
@@ -46,19 +46,19 @@ std::vector<std::int64_t> lengths_after(const PackedRows& rows, std::vector<std:
                                         std::int64_t capacity) {
   ENCORE_REQUIRE(rows.offsets.size() == lengths.size() + 1,
                  "the pass has rows of " + std::to_string(std::max<std::size_t>(rows.offsets.size(), 1) - 1) +
-                     " texts, and " + std::to_string(lengths.size()) + " are generated");
+                     " sequences, but " + std::to_string(lengths.size()) + " are generated");
   ENCORE_REQUIRE(std::ssize(rows.positions) == rows.offsets.back(), "every row has a position");
   for (std::size_t s = 0; s < lengths.size(); ++s) {
     const std::string text = "text " + std::to_string(s + 1);
     for (std::int64_t row = rows.offsets[s]; row < rows.offsets[s + 1]; ++row) {
       const std::int64_t position = rows.positions[static_cast<std::size_t>(row)];
       ENCORE_REQUIRE(position == lengths[s], text + " has " + std::to_string(lengths[s]) +
-                                                 " rows, and the next one comes with position " +
+                                                 " rows, but the next one comes with position " +
                                                  std::to_string(position));
       ++lengths[s];
     }
     ENCORE_REQUIRE(lengths[s] <= capacity, text + " would have " + std::to_string(lengths[s]) +
-                                               " rows, and there is room for " + std::to_string(capacity));
+                                               " rows, but there is room for " + std::to_string(capacity));
   }
   return lengths;
 }
@@ -73,10 +73,10 @@ void require_generation(const Network& network) {
   for (const Node& node : network.nodes()) {
     const bool on_texts = node.head || (node.layer && node.space == generated);
     if (on_texts && !node.plan.continues_texts())
-      throw Error(
-          cannot + node.path + (node.owner.empty() ? "" : " (" + node.owner + ")") +
-          " works on whole texts; what continues them is row-wise (LayerPlan::row_wise), or keeps what it "
-          "reads of earlier rows (Lifetime::persistent)");
+      throw Error(cannot + node.path + (node.owner.empty() ? "" : " (" + node.owner + ")") +
+                  " works on whole sequences; a layer that can continue them is row-wise "
+                  "(LayerPlan::row_wise), or keeps what it "
+                  "reads of earlier rows (Lifetime::persistent)");
   }
   for (const Space space : network.head().reads())
     if (space != generated && !(space == Space::picked && generated == Space::tokens))
@@ -140,7 +140,7 @@ void Generation::use(LaidOutWeights& weights, LaidOutWeights* quantized) {
 }
 
 void Generation::begin(const PackedBatch& batch, Until until) {
-  ENCORE_REQUIRE(!batch.sequences.empty(), "a generation is of one text at least");
+  ENCORE_REQUIRE(!batch.sequences.empty(), "a generation needs at least one text");
   const PackedRows& rows = has_sources() ? batch.target : batch;
   if (has_sources()) sources_ = batch;
   run(batch, lengths_after(rows, std::vector<std::int64_t>(batch.sequences.size(), 0), cache_.capacity()),
@@ -180,7 +180,7 @@ void Generation::run(const PackedBatch& packed, std::vector<std::int64_t> length
 Tensor Generation::upload_rows(const std::vector<std::int32_t>& rows, std::size_t place) {
   const std::size_t most =
       static_cast<std::size_t>(std::max(plan_.largest.cache.tokens, plan_.largest.tokens));
-  ENCORE_REQUIRE(rows.size() <= most, "no buffer has so many rows");
+  ENCORE_REQUIRE(rows.size() <= most, "no buffer has room for these rows");
   if (moved_.bytes() == 0)
     moved_ =
         DeviceBuffer("encore::moved_rows", 2 * aligned(most * sizeof(std::int32_t)), Contents::undefined);
@@ -209,7 +209,7 @@ void Generation::repeat(std::int64_t times) {
   ENCORE_REQUIRE(!lengths_.empty(), "Generation::begin comes first");
   const auto texts = std::ssize(lengths_);
   ENCORE_REQUIRE(texts * times <= plan_.largest.cache.sequences,
-                 std::to_string(texts * times) + " texts are more than planned");
+                 std::to_string(texts * times) + " outputs are more than planned");
   for (const int number : kept_) {
     const Extent::Of rows = plan_.tensors[static_cast<std::size_t>(number)].shape[0].of;
     ENCORE_REQUIRE(
@@ -286,7 +286,7 @@ void Generation::restart(std::int64_t text) {
 
 void Generation::require_planned(const BatchSize& size) const {
   const auto text = [](const RowSetSize& of) {
-    return std::to_string(of.tokens) + " rows of " + std::to_string(of.sequences) + " texts (" +
+    return std::to_string(of.tokens) + " rows of " + std::to_string(of.sequences) + " sequences (" +
            std::to_string(of.longest) + " of the longest, " + std::to_string(of.squares) +
            " as the sum of their squares)";
   };

@@ -92,7 +92,7 @@ void require_fit(const HeadPlan& head, const Experiment& experiment, const Model
                           "take [distil] out, or name a head that has such scores");
   if (head.couples_sequences() && experiment.train.gradient_shards > 1)
     throw ConfigError("train.gradient_shards", "the loss of the head " + quoted(experiment.model.head.type) +
-                                                   " is one of whole batches, which cannot be cut; set 1");
+                                                   " depends on whole batches, which cannot be cut; set 1");
 }
 
 void require_readers(const std::vector<Node>& nodes, const Experiment& experiment) {

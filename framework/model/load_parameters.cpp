@@ -171,7 +171,7 @@ Loaded load_in_place(const Device& device, ParameterBlock& parameters, const Nam
 
 void require_complete(const Loaded& loaded) {
   if (loaded.missing.empty() && loaded.left.empty()) return;
-  std::string text = "it is not of this model:";
+  std::string text = "it belongs to another model:";
   if (!loaded.missing.empty()) text += " it lacks " + some_of(loaded.missing);
   if (!loaded.left.empty())
     text += std::string(loaded.missing.empty() ? "" : ", and") + " it holds " + some_of(loaded.left) +

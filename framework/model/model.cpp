@@ -93,7 +93,7 @@ void Model::plan(const BatchSize& training, const BatchSize& evaluation) {
 }
 
 void Model::make_batch_invariant() {
-  ENCORE_REQUIRE(!evaluation_, "what is batch-invariant is decided before memory is planned");
+  ENCORE_REQUIRE(!evaluation_, "batch invariance is decided before memory is planned");
   batch_invariant_ = precision() == DType::float32;  // else the library's own may be faster
 }
 
@@ -199,7 +199,7 @@ void Model::encode(const DeviceBatch& batch, const std::function<void(Tensor)>& 
 void Model::learn_from(Model& teacher) {
   const std::optional<ClassScores>&own = head().class_scores(), &taught = teacher.head().class_scores();
   ENCORE_REQUIRE(own && head().learns_from_teacher(), "the head learns from a teacher");
-  if (!taught) throw Error("its head has no class scores that could be learned");
+  if (!taught) throw Error("its head has no class scores to learn");
   if (taught->space != own->space)
     throw Error(std::string("it has class scores of ") + name_of(taught->space) + ", this model of " +
                 name_of(own->space));

@@ -59,7 +59,7 @@ void Pass::start(const Batch& batch, std::uint64_t seed, std::uint64_t step) {
   teacher_scores_ = {};
   taught_ = nullptr;
   size_ = batch.size();
-  ENCORE_REQUIRE(plan_.holds(size_), "the batch is larger than what Model::plan was told");
+  ENCORE_REQUIRE(plan_.holds(size_), "the batch is larger than the one that Model::plan got");
   ENCORE_REQUIRE(std::max(size_.longest, size_.target.longest) <= network_.max_length(),
                  "a sequence is longer than data.max_length");
   for (std::size_t i = 0; i < structure_.size(); ++i)

@@ -76,7 +76,8 @@ void require_relations(const Network& student, const Experiment& experiment) {
   for (const auto& [weight, key, value] : {std::tuple(wanted.states, "distil.states", student.states()),
                                            std::tuple(wanted.attention, "distil.attention", attention)})
     if (weight > 0.0 && !learns(student, value))
-      throw ConfigError(key, "nothing learns of this: train.freeze holds all that makes these rows");
+      throw ConfigError(key,
+                        "nothing learns from this: train.freeze freezes every parameter behind these rows");
   if (experiment.train.batching == Batching::padded)
     throw ConfigError("train.batching",
                       "states and attention are learned of packed batches, since padding "

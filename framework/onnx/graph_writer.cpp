@@ -22,7 +22,8 @@ OnnxModel GraphWriter::write() {
   for (const Node& node : network.nodes()) {
     if (node.space == Space::target)
       throw Error(
-          "a model with a decoder over a second text (model.decoder) writes pass by pass, which is no one "
+          "a model with a decoder over a second text (model.decoder) writes pass by pass, which is more than "
+          "one "
           "ONNX graph" +
           std::string(other_ways));
     std::vector<OnnxValue> inputs;

@@ -198,7 +198,7 @@ SavedFile save_onnx(const std::filesystem::path& folder, const OnnxModel& model,
     if (const std::uint64_t bytes = constant_bytes(model); bytes > most_onnx_bytes)
       throw Error(
           "the weights have " + std::to_string(bytes) +
-          " bytes, and an ONNX file holds 2 GB; let them stand in a file of their own (--external-data)");
+          " bytes, but an ONNX file holds 2 GB; write them into a file of their own (--external-data)");
     return save_graph(folder / onnx_file, model, constants_inside(model));
   }
   HashedFile data(folder / onnx_data_file);

@@ -26,7 +26,7 @@ const PluginTag& read_tag(void* handle, const std::filesystem::path& library) {
   const auto* tag = static_cast<const PluginTag*>(dlsym(handle, "encore_plugin_tag"));
   if (tag == nullptr || std::string_view(tag->magic, sizeof(tag->magic) - 1) != "ENCORE1")
     throw Error(library.string() +
-                ": is no Encore plugin; its source must end with ENCORE_PLUGIN(name, version) { ... }");
+                ": not an Encore plugin; its source must end with ENCORE_PLUGIN(name, version) { ... }");
   if (tag->sdk_version != ENCORE_SDK_VERSION)
     throw Error(library.string() + ": was built with version " + std::to_string(tag->sdk_version) +
                 " of the SDK, this is version " + std::to_string(ENCORE_SDK_VERSION) + "; rebuild it");

@@ -66,7 +66,7 @@ class TokenReader {
       if (decides && (!decoded.contains(content) || decoded.at(content) != token_of(token, "")))
         refuse(tokenizer_file, "the added token " + shortened(token.dump()) +
                                    " does not stand in added_tokens_decoder of " + tokenizer_config_file +
-                                   " as it is; let both say the same");
+                                   " in this form; make both equal");
       add(token, token.value("id", json()).dump(), tokenizer_file);
     }
     if (!decides) {
@@ -90,7 +90,7 @@ class TokenReader {
     if (!own || number != std::to_string(*own))
       refuse(file,
              "the added token \"" + shortened(content) + "\" has the number " + shortened(number) + ", but " +
-                 (own ? "it is token " + std::to_string(*own) : std::string("no token is called so")) +
+                 (own ? "it is token " + std::to_string(*own) : std::string("no token has this name")) +
                  " in " + folder_.tokenizer.vocabulary.string() +
                  "; save the tokenizer again with save_pretrained, so that tokenizer.json holds all tokens");
     tokens_[content] = token_of(token, file);
@@ -228,7 +228,7 @@ std::optional<FolderOption> added_tokens_option(const HuggingFaceFolder& folder,
     option.file = files.file(token.file.c_str());
   }
   if (entries.empty()) return std::nullopt;
-  option.reason = "that " + std::to_string(entries.size()) + " tokens are found in texts";
+  option.reason = "that " + std::to_string(entries.size()) + " tokens are found in the text";
   return option;
 }
 

@@ -59,7 +59,7 @@ PretrainedClass class_without_family(const HeadPlan& head, const std::string& ty
   }
   throw Error(
       "model.head.type = \"" + type +
-      "\" cannot be written as a BERT, which has heads for classes of tokens or of texts, for spans, and "
+      "\" cannot be written as a BERT, which has heads for classes of tokens or of sequences, for spans, and "
       "for masked tokens");
 }
 

@@ -105,7 +105,7 @@ void require_tokens_beside_words(const WrittenTokenizer& tokenizer) {
     const std::string flags = "," + entry.substr(0, entry.find(' ')) + ",";
     if (flags.find(",single_word,") != std::string::npos && flags.find(",outside,") != std::string::npos)
       throw Error("tokenizer.added_tokens has \"" + entry +
-                  "\", a single word that no other is cut into, which vocab.txt cannot say");
+                  "\", a single word that is never split, which vocab.txt cannot express");
   }
 }
 

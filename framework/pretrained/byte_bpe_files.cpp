@@ -28,7 +28,7 @@ void require_byte_pairs(const json& model, const fs::path& file) {
                 shortened(model.is_object() ? model.value("type", json()).dump() : model.dump()) +
                 "; supported is \"BPE\"");
   if (const auto merges = model.find("merges"); merges == model.end() || !merges->is_array())
-    throw Error(file.string() + ": \"model\" has no \"merges\", so it is not known how words are cut");
+    throw Error(file.string() + ": \"model\" has no \"merges\", so the splits of words are unknown");
   for (const char* name : {"continuing_subword_prefix", "end_of_word_suffix"})
     if (const json value = model.value(name, json()); !value.is_null() && value != "")
       throw Error(file.string() + ": " + name + " is " + shortened(value.dump()) +
@@ -47,7 +47,7 @@ void read_whole(const fs::path& file, TokenizerFlag& flag) {
   require_byte_pairs(all.value("model", json()), file);
   if (const json normalizer = all.value("normalizer", json()); !normalizer.is_null())
     throw Error(file.string() + ": the normalizer " + shortened(normalizer.dump()) +
-                " changes texts, which this tokenizer does not");
+                " changes the text, which this tokenizer does not");
   const json words = all.value("pre_tokenizer", json());
   if (!words.is_object() || words.value("type", json()) != "ByteLevel" ||
       !json_flag(words, "use_regex", file).value_or(true))
@@ -62,7 +62,7 @@ void read_whole(const fs::path& file, TokenizerFlag& flag) {
 
 void require_merges(const fs::path& folder) {
   if (!is_there(folder / merges_file))
-    throw Error((folder / merges_file).string() + " is missing, so it is not known how words are cut; " +
+    throw Error((folder / merges_file).string() + " is missing, so the splits of words are unknown; " +
                 vocab_json_file + " needs it beside it");
 }
 

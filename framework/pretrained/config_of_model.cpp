@@ -78,7 +78,7 @@ class Stack {
                                     ? "gelu"
                                     : model_.block.back().options.text("activation");
     if (named != written)
-      refuse("head.activation", "\"" + named + "\"", "\"" + written + "\" there, as it says for its layers");
+      refuse("head.activation", "\"" + named + "\"", "\"" + written + "\" there, as for its layers");
   }
 
   /// Requires that the sub-layers of a block are of these types.

@@ -123,8 +123,8 @@ constexpr FieldRule config_rules[] = {
     {"t5", "relative_attention_num_buckets", honoured, "", "`buckets`"},
     {"t5", "relative_attention_max_distance", honoured, "", "`max_distance`"},
     {"t5", "feed_forward_proj", honoured, "", "type and `activation` of the feed-forward layer"},
-    {"t5", "dense_act_fn", honoured, "", "must be what `feed_forward_proj` says"},
-    {"t5", "is_gated_act", honoured, "", "must be what `feed_forward_proj` says"},
+    {"t5", "dense_act_fn", honoured, "", "must agree with `feed_forward_proj`"},
+    {"t5", "is_gated_act", honoured, "", "must agree with `feed_forward_proj`"},
     {"t5", "layer_norm_epsilon", honoured, "", "`model.layer.norm.epsilon`"},
     {"t5", "dropout_rate", honoured, "", "`model.dropout` and `attention_dropout`; may differ"},
     {"t5", "n_positions", honoured, "", "`data.max_length` of an import"},
@@ -187,7 +187,7 @@ constexpr FieldRule config_rules[] = {
     {all, "_attn_implementation", harmless, "", "speed"},
     {all, "_attn_implementation_autoset", harmless, "", "speed"},
     {all, "experts_implementation", harmless, "", "speed"},
-    {all, "output_attentions", harmless, "", "what a call gives back"},
+    {all, "output_attentions", harmless, "", "an output of a call"},
     {all, "output_hidden_states", harmless, "", "likewise"},
     {all, "output_past", harmless, "", "likewise"},
     {all, "tie_last_hidden_states", harmless, "", "likewise"},
@@ -204,7 +204,7 @@ constexpr FieldRule config_rules[] = {
     {all, "language", harmless, "", "a note"},
     {all, "tokenizer_class", honoured, "", "as in `tokenizer_config.json`, which counts before it"},
     {all, "task_specific_params", named, "[{}]", "prefixes and settings of generation for some tasks"},
-    {all, "prefix", named, R"([""])", "is put in front of texts by pipelines"},
+    {all, "prefix", named, R"([""])", "pipelines put it in front of the text"},
     {"bert", "directionality", harmless, "", "of multilingual BERT, never read"},
     {"bert", "pooler_fc_size", harmless, "", "likewise"},
     {"bert", "pooler_num_attention_heads", harmless, "", "likewise"},
@@ -273,7 +273,7 @@ constexpr FieldRule generation_rules[] = {
     {generating, "cache_config", harmless, "", "speed"},
     {generating, "compile_config", harmless, "", "speed"},
     {generating, "disable_compile", harmless, "", "speed"},
-    {generating, "output_scores", harmless, "", "what a call gives back"},
+    {generating, "output_scores", harmless, "", "an output of a call"},
     {generating, "output_logits", harmless, "", "likewise"},
     {generating, "output_attentions", harmless, "", "likewise"},
     {generating, "output_hidden_states", harmless, "", "likewise"},
@@ -311,9 +311,9 @@ constexpr FieldRule tokenizer_config_rules[] = {
     {wordpieces, "never_split", equal, "[[]]", ""},
     {byte_pairs, "add_prefix_space", honoured, "", "`tokenizer.add_prefix_space`; may differ"},
     {byte_pairs, "do_lower_case", harmless, "", "not read there"},
-    {byte_pairs, "errors", harmless, "", "what is no UTF-8 in a text that is written"},
-    {byte_pairs, "trim_offsets", harmless, "", "where tokens are said to stand"},
-    {sentencepieces, "sp_model_kwargs", equal, "[{}]", "cutting by chance is refused"},
+    {byte_pairs, "errors", harmless, "", "the handling of invalid UTF-8 in written text"},
+    {byte_pairs, "trim_offsets", harmless, "", "the reported places of tokens"},
+    {sentencepieces, "sp_model_kwargs", equal, "[{}]", "random splits are refused"},
     {"marian", "separate_vocabs", equal, "[false]", ""},
     {"marian", "target_vocab_file", equal, "[]", ""},
     {"marian", "source_lang", harmless, "",
@@ -362,7 +362,7 @@ constexpr FieldRule tokenizer_config_rules[] = {
     {all, "backend", harmless, "", ""},
     {all, "is_local", harmless, "", "a note"},
     {all, "local_files_only", harmless, "", "a note"},
-    {all, "chat_template", harmless, "", "texts are given as they are"},
+    {all, "chat_template", harmless, "", "text is used unchanged"},
     {all, "response_template", harmless, "", "likewise"},
     {all, "chat_control_tokens", harmless, "", "likewise"},
     {all, "name_or_path", harmless, "", "a note"},
@@ -426,9 +426,9 @@ constexpr FieldRule modules_rules[] = {
 
 constexpr FieldRule sentence_bert_rules[] = {
     {all, "max_seq_length", honoured, "", "`data.max_length` of an import"},
-    {all, "do_lower_case", honoured, "", "`tokenizer.lowercase`, accents staying as the tokenizer has them"},
+    {all, "do_lower_case", honoured, "", "`tokenizer.lowercase`; accents as the tokenizer has them"},
     {all, "transformer_task", equal, R"(["feature-extraction"])", ""},
-    {all, "modality_config", harmless, "", "texts alone are read"},
+    {all, "modality_config", harmless, "", "only text is read"},
     {all, "module_output_name", equal, R"(["token_embeddings"])", ""},
     {all, "query_length", equal, "[]", ""},
     {all, "document_length", equal, "[]", ""},
@@ -460,8 +460,8 @@ constexpr FieldRule pooling_rules[] = {
 };
 
 constexpr FieldRule sentence_transformers_rules[] = {
-    {all, "prompts", named, "[{}]", "texts are given with what belongs in front of them"},
-    {all, "default_prompt_name", equal, "[]", "a text that is put in front of every other"},
+    {all, "prompts", named, "[{}]", "the caller puts the prompt in front of the text"},
+    {all, "default_prompt_name", equal, "[]", "a prompt in front of every text"},
     {all, "similarity_fn_name", harmless, "", "how vectors are compared"},
     {all, "truncate_dim", equal, "[]", ""},
     {all, "model_type", harmless, "", "a note"},
@@ -588,11 +588,11 @@ void check_fields(std::string_view file, const fs::path& path, std::string_view 
     else
       unknown += (unknown.empty() ? "" : ", ") + shortened(name);
   }
-  if (!unknown.empty()) notices.push_back(path.string() + ": " + unknown + ": not known, and not taken over");
+  if (!unknown.empty()) notices.push_back(path.string() + ": " + unknown + ": unknown, and not taken over");
 }
 
 std::string field_table(std::string_view file) {
-  std::string table = "| field | model types | what is done |\n|---|---|---|\n";
+  std::string table = "| field | model types | effect |\n|---|---|---|\n";
   for (const FieldRule& rule : field_rules(file)) {
     const std::string what = use_text(rule) + (*rule.what == '\0' ? "" : std::string("; ") + rule.what);
     table += "| `" + std::string(rule.name) + "` | " + (*rule.families == '\0' ? "all" : rule.families) +

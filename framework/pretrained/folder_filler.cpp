@@ -120,8 +120,8 @@ void require_task(const HuggingFaceFolder& folder, const Value& root, const Cata
   for (const std::string& name : catalogue.names(Kind::task))
     if (has_all(catalogue.get(Kind::task, name))) others.push_back(name);
   throw Error((folder.path / config_file).string() +
-              " describes an encoder and a decoder that writes texts, and task \"" + task->name +
-              "\" has none written" + (others.empty() ? "" : "; tasks that do are " + quoted_list(others)));
+              " describes an encoder and a decoder that generates text, but task \"" + task->name +
+              "\" generates none" + (others.empty() ? "" : "; tasks that do are " + quoted_list(others)));
 }
 
 }  // namespace

@@ -226,7 +226,7 @@ class Collector {
       }
       ++place;
     }
-    if (!pools) refuse(modules_file, "there is no module Pooling, which makes one vector of a text");
+    if (!pools) refuse(modules_file, "there is no module Pooling, which makes one vector of an input");
     add({.path = {"model", "head", "normalize"},
          .value = Value{normalizes, {}},
          .file = path(modules_file),
@@ -266,8 +266,7 @@ class Collector {
 
   void pooling(const std::string& file) {
     const fs::path config = folder_.path / file;
-    if (!is_there(config))
-      throw Error(config.string() + " is missing, so it is not known what makes a vector of a text");
+    if (!is_there(config)) throw Error(config.string() + " is missing, so the pooling of vectors is unknown");
     const json object = read_json_object(config);
     if (file != pooling_file)
       check_fields(pooling_file, config, folder_.config.model_type, object, settings_.notices);
@@ -309,7 +308,7 @@ class Collector {
     const auto lowercase = std::ranges::find_if(settings_.options, named("lowercase"));
     if (lowercase == settings_.options.end())
       refuse(sentence_name_,
-             "do_lower_case is true, but the tokenizer " + folder_.tokenizer.type + " does not lower texts");
+             "do_lower_case is true, but the tokenizer " + folder_.tokenizer.type + " does not lowercase");
     if (std::get<bool>(lowercase->option.value.data)) return;
     const bool strips = std::ranges::any_of(settings_.options, named("strip_accents"));  // set, and true
     const auto option = [&](const char* name, bool value) {

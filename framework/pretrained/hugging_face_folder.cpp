@@ -34,9 +34,9 @@ void require_folder(const fs::path& folder) {
   std::error_code failure;
   const fs::file_status status = fs::status(folder, failure);
   if (status.type() == fs::file_type::not_found)
-    throw Error(folder.string() + " is not there; " + what_it_holds);
+    throw Error(folder.string() + " does not exist; " + what_it_holds);
   if (status.type() != fs::file_type::directory)
-    throw Error(folder.string() + " is no folder; " + what_it_holds);
+    throw Error(folder.string() + " is not a folder; " + what_it_holds);
 }
 
 /// Returns the first file of the folder for which `is_meant` holds, or an empty path.
@@ -70,7 +70,7 @@ void require_tensors(const fs::path& folder) {
 
 void require_vocabulary(const fs::path& folder, const TokenizerFiles& files) {
   if (files.in(folder).empty())
-    throw Error(folder.string() + " has " + files.missing + ", so its tokenizer is not known; " +
+    throw Error(folder.string() + " has " + files.missing + ", so its tokenizer is unknown; " +
                 what_it_holds);
 }
 

@@ -44,7 +44,7 @@ void add_marian_members(nlohmann::json& config, const Options& task) {
     if (task.has(option) && task.flag(option))
       throw Error(
           "task." + std::string(option) +
-          " = true cannot be written as a MarianMT, whose texts do not begin with a marker; train with "
+          " = true cannot be written as a MarianMT, whose text does not begin with a marker; train with "
           "task." +
           std::string(option) + " = false");
   config["decoder_vocab_size"] = config.at("vocab_size");

@@ -180,7 +180,7 @@ PretrainedConfig pretrained_config_from_json(const json& given) {
 
 const Family& family_of(const PretrainedConfig& config) {
   const Family* family = find_family(config.model_type);
-  ENCORE_REQUIRE(family != nullptr, "\"" + config.model_type + "\" is no model type");
+  ENCORE_REQUIRE(family != nullptr, "\"" + config.model_type + "\" is not a model type");
   return *family;
 }
 

@@ -31,7 +31,7 @@ PretrainedTokenizer read_marian_tokenizer(const fs::path& folder) {
   for (const auto& [file, texts] :
        {std::pair(source_model_file, "sources"), std::pair(target_model_file, "targets")})
     if (!is_there(folder / file))
-      throw Error((folder / file).string() + " is missing, so it is not known how " + texts + " are cut; " +
+      throw Error((folder / file).string() + " is missing, so the splits of " + texts + " are unknown; " +
                   vocab_json_file + " needs it beside it");
   if (const fs::path config = folder / tokenizer_config_file; is_there(config))
     if (json_flag(read_json_object(config), "separate_vocabs", config).value_or(false))

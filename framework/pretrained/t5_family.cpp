@@ -133,7 +133,7 @@ void add_t5_members(json& config, const Options& task) {
     if (task.has(option) && task.flag(option))
       throw Error(
           "task." + std::string(option) +
-          " = true cannot be written as a T5, whose texts do not begin with a marker; train with task." +
+          " = true cannot be written as a T5, whose text does not begin with a marker; train with task." +
           std::string(option) + " = false");
   if (config.at(scaled_outputs) == true && config.at(tied_name) == false)
     throw Error(

@@ -48,8 +48,8 @@ void require_equal_copies(const std::filesystem::path& folder, const Family& fam
     if (a.dtype == b.dtype && a.shape == b.shape && std::ranges::equal(a.bytes, b.bytes)) continue;
     throw Error(
         file.path().string() + " holds \"" + one->second + "\" and \"" + other->second +
-        "\" with different values, which are one by config.json (tie_word_embeddings); where the first is "
-        "meant for the logits, set tie_word_embeddings = false there");
+        "\" with different values, which config.json declares equal (tie_word_embeddings); if the first is "
+        "for the logits, set tie_word_embeddings = false there");
   }
 }
 

@@ -92,8 +92,8 @@ class Settings {
     if (takes_whole)
       for (const char* whole : whole_classes) classes.emplace_back(whole);
     throw Error(place(file) + "tokenizer_class is \"" + shortened(name) +
-                "\", which cuts texts in another way; supported for a " + folder_.config.model_type +
-                " are " + quoted_list(classes));
+                "\", which tokenizes in another way; supported for a " + folder_.config.model_type + " are " +
+                quoted_list(classes));
   }
 
   void require_marker(const char* name, const std::string& token, const char* usual) const {
@@ -161,11 +161,10 @@ class Settings {
       const json& normalizer = member_of(files_.whole, "normalizer");
       const Cleaning said = cleaning_in(normalizer, whole, "lowercase", "handle_chinese_chars");
       if (!whole_ && said != cleaning)
-        throw Error(whole.string() + ": the normalizer " + shortened(normalizer.dump()) +
-                    " does not say what " + config.string() + " says: do_lower_case = " +
-                    word(cleaning.lowercase) + ", strip_accents = " + word(cleaning.strip_accents) +
-                    ", tokenize_chinese_chars = " + word(cleaning.chinese) +
-                    " (what is absent counts); let both say the same");
+        throw Error(whole.string() + ": the normalizer " + shortened(normalizer.dump()) + " contradicts " +
+                    config.string() + ": do_lower_case = " + word(cleaning.lowercase) + ", strip_accents = " +
+                    word(cleaning.strip_accents) + ", tokenize_chinese_chars = " + word(cleaning.chinese) +
+                    " (defaults included); make both equal");
       cleaning = said;
     }
     const auto option = [&](const char* name, bool value, const char* member, bool is_default) {
@@ -243,7 +242,7 @@ class Settings {
       const bool said = json_flag(words, "add_prefix_space", files_.file(tokenizer_file)).value_or(true);
       if (!whole_ && said != prefix)
         throw Error(place(tokenizer_file) + "add_prefix_space is " + word(said) + ", but " + config.string() +
-                    " says " + word(prefix) + " (false where it is absent); let both say the same");
+                    " says " + word(prefix) + " (false if it is absent); make both equal");
       prefix = said;
       if (const json& decoder = member_of(files_.whole, "decoder");
           !decoder.is_null() && type_of(decoder) != "ByteLevel")

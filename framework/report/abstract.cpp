@@ -1,4 +1,4 @@
-// The abstract: what was asked, what was run, the answer with its uncertainty, whether it was verified.
+// The abstract: the question, the runs, the answer with its uncertainty, and whether it was verified.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -45,7 +45,7 @@ std::string asked_text(const std::string& metric, const std::vector<RunRow>& run
          (seeds.size() == 1 ? " with one seed." : " over " + counted(seeds.size(), "seed") + ".");
 }
 
-/// One sentence where all questions have one metric; else one for each question, because settings of
+/// One sentence if all questions have one metric; otherwise one for each question, because settings of
 /// different tasks are not the levels of one factor.
 std::vector<std::string> asked_texts(const ReportData& data) {
   const std::vector<std::string> metrics = data.metric_names();
@@ -58,7 +58,7 @@ std::vector<std::string> asked_texts(const ReportData& data) {
 
 using Runs = std::vector<const RunRow*>;
 
-/// The value of a setting that all these runs share; null where they differ in it.
+/// The value of a setting that all these runs share; null if they differ in it.
 nlohmann::json common_value(const ReportData& data, const Runs& runs, const std::string& key) {
   const nlohmann::json first = data.setting(*runs.front(), key);
   for (const RunRow* run : runs)
@@ -77,8 +77,8 @@ bool is_of_set(const DatasetRow& file, const std::string& set) {
           (file.role == added_role || file.role.starts_with(added_role + std::string("."))));
 }
 
-/// What the workers reported of the size of a set: "1,200 examples of train.conll"; empty where one of them
-/// did not, or where the runs differ in it.
+/// The size of a set as the workers reported it: "1,200 examples of train.conll"; empty if one of them
+/// did not, or if the runs differ in it.
 std::string set_text(const ReportData& data, const Runs& runs, const std::string& set) {
   constexpr std::size_t most = 4;
   std::set<std::string> texts;
@@ -99,7 +99,7 @@ std::string set_text(const ReportData& data, const Runs& runs, const std::string
   return texts.size() == 1 ? *texts.begin() : "";
 }
 
-/// "2 layers (attention, feed_forward)": of the table `model` or `model.decoder`; as much of it as all share.
+/// "2 layers (attention, feed_forward)": from the table `model` or `model.decoder`; the part that all share.
 std::string stack_text(const ReportData& data, const Runs& runs, const std::string& table) {
   const nlohmann::json layers = common_value(data, runs, table + ".layers");
   if (!layers.is_number_integer() || layers.get<std::int64_t>() < 0) return "";
@@ -134,7 +134,7 @@ std::string model_text(const ReportData& data, const Runs& runs, const std::stri
   return text;
 }
 
-/// Runs whose models come about in the same way, except for the names of what they start from.
+/// Runs whose models are made in the same way, except for the names of their sources.
 struct OriginGroup {
   std::vector<ModelOrigin> origins;
   Runs runs;
@@ -156,8 +156,8 @@ std::string group_text(const ReportData& data, const OriginGroup& group, bool is
   return text + ".";
 }
 
-/// What was trained, for readers who know nothing of it yet; a sentence for each way in which a model came
-/// about. Runs whose worker never reported a start are left out: nothing was trained yet.
+/// The trained models, for readers who do not know them yet; one sentence for each way in which a model was
+/// made. Runs whose worker never reported a start are left out: they have not trained yet.
 std::vector<std::string> trained_texts(const ReportData& data) {
   constexpr std::size_t most = 4;
   std::vector<OriginGroup> groups;
@@ -192,7 +192,7 @@ std::string run_text(const ReportData& data) {
   return "Run: " + listed(parts) + "; " + counted(compute.attempts, "attempt") + " in all, " +
          duration_text(compute.seconds) + " of computing" +
          (compute.untimed > 0
-              ? ", without " + counted(compute.untimed, "attempt") + " whose end nobody recorded"
+              ? ", without " + counted(compute.untimed, "attempt") + " whose end was not recorded"
               : "") +
          ".";
 }
@@ -207,7 +207,7 @@ std::string interval_text(const Question& question, const Candidate& candidate) 
            " % interval by Student's t: " + digits.text(candidate.t->low) + " to " +
            digits.text(candidate.t->high) + "; n = " + std::to_string(candidate.values.size()) + ")";
   return text + " (n = " + std::to_string(candidate.values.size()) +
-         (candidate.values.size() == 1 ? ", which says nothing of the spread)" : ", without any spread)");
+         (candidate.values.size() == 1 ? ", which says nothing about the spread)" : ", without any spread)");
 }
 
 /// "; 2 more candidates have no value"
@@ -234,7 +234,7 @@ std::string answer_text(const Question& question) {
   const std::string best = comparison.options.metric.lower_is_better() ? "lowest" : "highest";
   if (question.best(*first))
     return question.title + ": " + name + " is " + best + " of " + std::to_string(scored) + " candidates, " +
-           value + "; the tests tell it from every other" + rest;
+           value + "; the tests distinguish it from every other" + rest;
   std::vector<std::string> open;
   for (const Pair& pair : comparison.pairs)
     if ((pair.a == *first || pair.b == *first) &&
@@ -244,11 +244,12 @@ std::string answer_text(const Question& question) {
       open.size() <= 4 ? listed(open)
                        : std::to_string(open.size()) + " of the other " + std::to_string(scored - 1);
   return question.title + ": " + name + " has the " + best + " mean of " + std::to_string(scored) +
-         " candidates, " + value + ", but the tests do not tell it from " + others +
+         " candidates, " + value + ", but the tests do not distinguish it from " + others +
          ": no candidate is called best" + rest;
 }
 
-/// By the last verdict of each run. What another database says (OriginRow) is its claim and no verdict.
+/// Counts the last verdict of each run. A verdict of another database (OriginRow) is its claim and does not
+/// count.
 struct Verified {
   std::size_t equal = 0, different = 0, not_comparable = 0;
   std::size_t claimed = 0;  ///< runs with verdicts of other databases only
@@ -285,7 +286,7 @@ std::string verified_text(const ReportData& data) {
   return text + "." + claims;
 }
 
-/// "examples (private data)": what a reader may miss, and why.
+/// "examples (private data)": the parts that a reader may miss, and why.
 std::string left_out_text(const ReportData& data) {
   std::vector<std::string> parts = data.options.without;
   const bool hides = std::any_of(data.questions.begin(), data.questions.end(), [&](const Question& question) {
@@ -313,7 +314,7 @@ std::vector<Block> abstract_blocks(const ReportData& data) {
   if (!dirty.empty())
     blocks.push_back(
         Notice{Text({{"The source of Encore, or the repository of the experiment, had changes that were not "
-                      "committed; what they were is attached in "},
+                      "committed; they are attached in "},
                      reference("Code", "code"),
                      {"."}})});
   return blocks;

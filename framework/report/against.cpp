@@ -1,4 +1,4 @@
-// Another set of runs beside this one: what changed in the settings, the data, the build, and in the result.
+// Compares another set of runs with this one: changes in the settings, the data, the build, and the result.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -11,7 +11,7 @@ namespace encore {
 
 namespace {
 
-// --- what changed ---
+// --- changes ---
 
 /// All values that a fact has among the runs of a side.
 using ValueSets = std::map<std::string, std::set<std::string>>;
@@ -69,8 +69,7 @@ TableBlock change_table(const ReportData& data, const ReportData& old) {
     for (const auto& [key, values] : *side) keys.insert(key);
   TableBlock table;
   table.id = "against-changes";
-  table.caption =
-      "What is not the same on both sides; where a side has several values they stand side by side.";
+  table.caption = "Facts that differ between the sides; several values of a side stand beside each other.";
   table.columns = {{"of", "", false}, {"field", "", false}, {"old", "", false}, {"new", "", false}};
   for (const std::string section :
        {"configuration", "data", "environment", "build", "host", "plugins", "code"})
@@ -81,11 +80,11 @@ TableBlock change_table(const ReportData& data, const ReportData& old) {
       table.rows.push_back({section, code_cell(key.substr(section.size() + 1)), values_cell(before, key),
                             values_cell(now, key)});
     }
-  if (table.rows.empty()) table.notes.push_back("Nothing differs.");
+  if (table.rows.empty()) table.notes.push_back("There are no differences.");
   return table;
 }
 
-// --- what became of the result ---
+// --- results ---
 
 struct Side {
   const Question* question = nullptr;
@@ -101,8 +100,9 @@ std::vector<Side> candidates_of(const ReportData& data, const std::string& metri
   return sides;
 }
 
-/// For each new candidate the old one that asked the same: of the same group and backend; else the only one
-/// of that backend whose name ends alike; else, where each side has one, the other. No old one is met twice.
+/// For each new candidate the old one with the same question: of the same group and backend; else the only
+/// one of that backend whose name ends alike; else, where each side has one, the other. Each old one is used
+/// once.
 std::vector<std::optional<std::size_t>> partners_of(const std::vector<Side>& news,
                                                     const std::vector<Side>& olds) {
   std::vector<std::optional<std::size_t>> partners(news.size());
@@ -136,7 +136,7 @@ std::string change_text(const Pair& pair) {
     case Verdict::lower:
       return "the new is lower";
     case Verdict::undecided:
-      return "not told apart";
+      return "not distinguished";
     case Verdict::refused:
       break;
   }
@@ -165,7 +165,7 @@ TableBlock result_table(const ReportData& data, const ReportData& old, const Met
   table.id = "against-result" + (data.metric_names().size() > 1 ? "-" + block_id(metric.name) : "");
   table.caption =
       metric.name +
-      " of candidates that ask the same (or, where a setting changed, are named alike) on "
+      " of candidates with the same question (or, if a setting changed, with the same name) on "
       "both sides: means over their seeds, difference new less old with its 95 % interval, and p after "
       "Holm's correction over these pairs.";
   table.columns = {{"candidate", "", false}, {"old n", "", true},      {"old mean", unit, true},
@@ -218,7 +218,7 @@ void add_environment_notice(const ReportData& data, const ReportData& old, std::
   const std::vector<std::string> found = environment_differences(first(old), first(data));
   if (!found.empty())
     blocks.push_back(
-        Notice{"The two sides were computed in different numeric environments, so that a difference of "
+        Notice{"The two sides were computed in different numeric environments, so a difference of "
                "the result need not come from a setting: " +
                listed(found) + "."});
 }

@@ -1,5 +1,5 @@
-// The answer for people: one table with what each candidate is, its mean and the test against the best mean,
-// and one picture. The numbers behind it, for checking, stand in numbers.cpp.
+// The answer for people: one table with each candidate, its mean and the test against the best mean,
+// and one picture. numbers.cpp has the numbers behind it, for checking.
 #include <algorithm>
 #include <cmath>
 
@@ -11,9 +11,9 @@ namespace encore {
 
 namespace {
 
-/// More options than these have a table of their own.
+/// The largest number of options in this table; more have a table of their own.
 constexpr std::size_t most_options = 4;
-/// More notes about single runs than these are only counted.
+/// The largest number of notes about single runs; further ones are counted.
 constexpr std::size_t most_notes = 6;
 
 bool lower_wins(const Question& question) {
@@ -49,9 +49,9 @@ const Pair* pair_of(const Question& question, std::size_t first, std::size_t oth
   return nullptr;
 }
 
-/// What is said of the candidate, seen from the best mean.
+/// The verdict on the candidate, compared with the best mean.
 std::string verdict_text(const Pair& pair, std::size_t candidate) {
-  if (pair.verdict == Verdict::undecided) return "not told apart";
+  if (pair.verdict == Verdict::undecided) return "not distinguished";
   if (pair.verdict == Verdict::refused) return "no test";
   return (pair.verdict == Verdict::higher) == (pair.a == candidate) ? "higher" : "lower";
 }
@@ -113,7 +113,7 @@ Text caption_of(const Question& question, bool tested) {
 TableBlock key_table(const ReportData& data, const Question& question) {
   TableBlock table;
   table.id = "key-" + question.id;
-  table.caption = "The candidates and what they differ in.";
+  table.caption = "The candidates and the options in which they differ.";
   table.columns = {{"candidate", "", false}};
   add_options(question, table.columns);
   const std::size_t shown = data.rows_of(question.order.size());
@@ -169,7 +169,7 @@ std::vector<TableBlock> answer_tables(const ReportData& data, const Question& qu
     table.notes.push_back(left_out_text(question));
   if (std::any_of(question.comparison.candidates.begin(), question.comparison.candidates.end(),
                   [](const Candidate& candidate) { return candidate.values.size() == 1; }))
-    table.notes.push_back("One value says nothing of the spread: no interval is given with n = 1.");
+    table.notes.push_back("One value says nothing about the spread: no interval is given with n = 1.");
   if (const std::string power = power_text(question.comparison, question.key.letters); !power.empty())
     table.notes.push_back(power);
   add_missing_notes(question, table.notes);

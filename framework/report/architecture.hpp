@@ -9,7 +9,7 @@
 
 namespace encore {
 
-/// Nothing where the run has no model settings of the kind that is drawn (a list of sub-layers).
+/// Empty if the run has no model settings of the kind that is drawn (a list of sub-layers).
 std::optional<FlowChart> architecture_of(const ReportData& data, const RunRow& run);
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// Attention of examples as the best candidate has them, where its runs have kept some (train.show_attention):
+// Draws the attention of examples that runs of the best candidate have kept (train.show_attention):
 // each head of the last layer of every stack.
 #include <algorithm>
 
@@ -12,17 +12,17 @@ namespace encore {
 
 namespace {
 
-/// Texts that are shown, and the tokens that one may have: cells of larger maps are too small to be read, and
-/// each is a shape of the document.
+/// The number of examples that are shown, and the tokens that one may have: cells of larger maps are too
+/// small to read, and each is a shape of the document.
 constexpr std::size_t most_texts = 2, most_tokens = 24;
-/// Heads of a layer that are shown.
+/// The number of heads of a layer that are shown.
 constexpr std::size_t most_heads = 8, heads_beside_each_other = 2;
 
 bool fits(const AttentionText& text) {
   return text.tokens.size() <= most_tokens && text.target.size() <= most_tokens;
 }
 
-/// The weight that is largest, in words: what the picture shows to those who cannot see it.
+/// The largest weight, in words: a description for readers who cannot see the picture.
 std::string largest_weight(const HeatMapChart& chart) {
   std::string where;
   double largest = -1.0;
@@ -30,7 +30,7 @@ std::string largest_weight(const HeatMapChart& chart) {
     for (std::size_t i = 0; i < panel.values.size(); ++i)
       if (panel.values[i] > largest) {
         largest = panel.values[i];
-        where = chart.rows[i / chart.columns.size()] + " looks at " +
+        where = chart.rows[i / chart.columns.size()] + " attends to " +
                 chart.columns[i % chart.columns.size()] + " (" + panel.title + ")";
       }
   return where;
@@ -70,7 +70,7 @@ void add_figures(const AttentionTexts& kept, const Question& question, std::vect
           "attention-" + question.id + "-" + std::to_string(shown) + "-" + std::to_string(++number)));
   }
   if (shown == 0)
-    blocks.push_back(Notice{"No text that the run has kept has at most " + std::to_string(most_tokens) +
+    blocks.push_back(Notice{"No kept example has at most " + std::to_string(most_tokens) +
                             " tokens; exp attention shows longer ones."});
 }
 
@@ -81,7 +81,7 @@ bool has_kept(const ReportData& data, const RunRow& run) {
              artifacts->second.end();
 }
 
-/// The first run of the best candidate that has kept some, or why they cannot be shown.
+/// The first run of the best candidate that has kept some, or the reason why they cannot be shown.
 void add_attention(const ReportData& data, const Question& question, std::vector<Block>& blocks) {
   const std::optional<std::size_t> first = question.first();
   if (!first) return;
@@ -90,13 +90,12 @@ void add_attention(const ReportData& data, const Question& question, std::vector
     try {
       const AttentionTexts kept = AttentionTexts::parse(
           load_file(recorded_artifact(data.store, replicate.run, attention_artifact), "kept attention"));
-      blocks.push_back(Paragraph{Text({{"What the attention of "},
+      blocks.push_back(Paragraph{Text({{"Attention of "},
                                        code(replicate.run.name),
                                        {" (step " + std::to_string(kept.step) +
-                                        ") looks at in the first texts of dev, not chosen by hand. A " +
-                                        "row of weights sums to 1; how much of a token is mixed into another "
-                                        "one does not say why the model "
-                                        "answers as it does."}})});
+                                        ") in the first examples of dev, not chosen by hand. A "
+                                        "row of weights sums to 1; the share of a token in another "
+                                        "one does not explain the answer of the model."}})});
       return add_figures(kept, question, blocks);
     } catch (const Error& error) {
       blocks.push_back(Notice{"There is no attention to show: " + std::string(error.what()) + "."});

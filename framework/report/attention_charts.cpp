@@ -1,4 +1,4 @@
-// Groups of layers, then a panel for each head.
+// Draws groups of layers, with a panel for each head.
 #include "report/attention_charts.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace encore {
 
 namespace {
 
-/// Heads beside each other; more go on in the next line.
+/// The number of heads in one line.
 constexpr std::size_t most_across = 8;
 
 std::string title_of(const AttentionText& text, const AttentionLayer& layer) {
@@ -22,8 +22,7 @@ std::string title_of(const AttentionText& text, const AttentionLayer& layer) {
 }
 
 std::string what_of(const AttentionLayer& layer) {
-  if (!layer.rows_of_decoder)
-    return "Each row is a token of the text that asks, each column one that it looks at.";
+  if (!layer.rows_of_decoder) return "Each row is a token that attends, each column one that it attends to.";
   const std::string rows = "Each row is a token that the decoder has read before it writes the next one; ";
   return rows + (layer.columns_of_decoder ? "each column is a token of the same text, up to that row."
                                           : "each column is a token of the encoder's text.");
@@ -81,9 +80,9 @@ std::vector<std::string> token_names(const std::vector<AttentionToken>& tokens) 
 HeatMapChart attention_chart(const AttentionText& text, const AttentionGroup& group) {
   const AttentionLayer& first = *group.layers.front();
   HeatMapChart chart{
-      .row_title = first.rows_of_decoder ? "tokens that the decoder has read" : "tokens that ask",
+      .row_title = first.rows_of_decoder ? "tokens that the decoder has read" : "tokens that attend",
       .column_title = first.rows_of_decoder && !first.columns_of_decoder ? "tokens of the source"
-                                                                         : "tokens that they look at",
+                                                                         : "tokens that they attend to",
       .value_title = "attention weight, by its root; a row sums to 1",
       .rows = token_names(text.rows(first)),
       .columns = token_names(text.columns(first)),
@@ -109,7 +108,7 @@ std::string hidden_layers_note(const AttentionText& text) {
   }
   std::string list;
   for (const std::string& type : types) list += (list.empty() ? "" : ", ") + type;
-  return "Not shown, for they have no attention weights: " + layers + " (" + list + ").";
+  return "Not shown, because they have no attention weights: " + layers + " (" + list + ").";
 }
 
 std::size_t cells_of(const AttentionText& text) {

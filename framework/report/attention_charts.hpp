@@ -1,6 +1,6 @@
-// Attention weights as charts: the layers of one stack that look at the same rows become one chart, a line of
-// panels for each layer and a panel for each head. Place in the flow: record/attention.hpp -> here -> `exp
-// attention -o FILE.svg`, the section of a report.
+// Attention weights as charts: the layers of one stack with the same rows and columns become one chart, a
+// line of panels for each layer and a panel for each head. Place in the flow: record/attention.hpp -> here ->
+// `exp attention -o FILE.svg`, the section of a report.
 #pragma once
 
 #include <string>
@@ -18,19 +18,19 @@ struct AttentionGroup {
   std::vector<const AttentionLayer*> layers;
 };
 
-/// In the order of the first layer of each; the text outlives them.
+/// Groups in the order of the first layer of each; the text must outlive them.
 std::vector<AttentionGroup> attention_groups(const AttentionText& text);
 
 /// All heads of a group's layers.
 HeatMapChart attention_chart(const AttentionText& text, const AttentionGroup& group);
 
-/// Names of tokens as rows or columns: equal ones are told apart by their place ("the", "the (5)").
+/// Names of tokens as rows or columns: equal ones get their place as a suffix ("the", "the (5)").
 std::vector<std::string> token_names(const std::vector<AttentionToken>& tokens);
 
-/// Layers that have no weights, as a sentence; "" where there is none.
+/// Layers that have no weights, as a sentence; "" if there are none.
 std::string hidden_layers_note(const AttentionText& text);
 
-/// How many cells all charts have together.
+/// The number of cells of all charts together.
 std::size_t cells_of(const AttentionText& text);
 
 /// All charts of a text below each other, with their titles.

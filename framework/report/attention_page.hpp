@@ -16,10 +16,10 @@ struct AttentionPageHead {
   std::string title;                                       ///< "Attention of captions"
   std::vector<std::pair<std::string, std::string>> texts;  ///< "Text" "Two men ...", "Written" "Zwei ..."
   std::vector<std::pair<std::string, std::string>> facts;  ///< "run" "captions"
-  std::string command;                                     ///< that makes the page again
+  std::string command;                                     ///< makes the page again
 };
 
-/// Weights with 16 bits each. Throws Error for a template that is wrong.
+/// Weights with 16 bits each. Throws Error for an invalid template.
 std::string attention_page(const AttentionTexts& texts, const AttentionPageHead& head,
                            const Templates& templates);
 

@@ -11,7 +11,7 @@ namespace encore {
 
 namespace {
 
-/// More characters than these leave no room for a picture.
+/// The largest number of characters that leave room for a picture.
 constexpr std::size_t most_in_picture = 48;
 
 /// One column: a value per candidate.
@@ -25,7 +25,7 @@ struct Varied {
   }
 };
 
-/// Of a factor, where all runs of each candidate agree in it; else without values.
+/// The column of a factor, if all runs of each candidate agree in it; else without values.
 Varied column_of(const Factor& factor, const std::vector<Candidate>& candidates,
                  const std::map<std::int64_t, std::size_t>& places) {
   Varied column{factor.label, {}};

@@ -1,5 +1,5 @@
-// What candidates are called where people read of them: a letter each, and in the first table a column for
-// every option that is not the same in all. Place in the flow: a report (questions.cpp) and `exp compare`
+// The names of candidates for people: a letter each, and in the first table a column for
+// every option that differs between them. Place in the flow: a report (questions.cpp) and `exp compare`
 // make one, show it in front of their numbers, and write letters from there on.
 #pragma once
 
@@ -18,14 +18,14 @@ struct CandidateKey {
 
   /// "self_attention, 0.001"; empty for a lone candidate.
   std::string summary(std::size_t candidate) const;
-  /// "A (self_attention, 0.001)": where a candidate is named for the first time.
+  /// "A (self_attention, 0.001)": for the first mention of a candidate.
   std::string introduced(std::size_t candidate) const;
   /// "A: self_attention, 0.001", or the letter alone where that would be too long for a picture.
   std::string legend(std::size_t candidate) const;
 };
 
 /// `factors` are those of `runs`. Letters follow `order` (all candidates, each once) and begin with the
-/// `first`-th. Where the options do not tell all candidates apart, the first column holds `names`.
+/// `first`-th. If the options do not distinguish all candidates, the first column holds `names`.
 CandidateKey make_key(const std::vector<Candidate>& candidates, const std::vector<std::size_t>& order,
                       const std::vector<std::string>& names, const std::vector<RunRow>& runs,
                       const std::vector<Factor>& factors, std::size_t first = 0);

@@ -1,4 +1,5 @@
-// See checklist.hpp; make_checklist is in report.cpp, beside make_report.
+// Fills a checklist from the record and makes its document. make_checklist is in report.cpp, beside
+// make_report.
 #include "report/checklist.hpp"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ ChecklistItem filled(const ListedItem& listed, const ReportData& data) {
     }
   item.person = listed.person;
   if (item.person.empty() && item.answers.empty())
-    item.person = "Answer it; these runs record nothing of it.";
+    item.person = "Answer it; these runs record nothing about it.";
   return item;
 }
 
@@ -34,7 +35,7 @@ std::string joined(const std::vector<std::string>& texts, const std::string& bet
 
 TableBlock answer_table(const Checklist& checklist) {
   TableBlock table{.id = "answered",
-                   .caption = "What the record of these runs says, and where.",
+                   .caption = "Answers from the record of these runs, with their sources.",
                    .columns = {{"item"}, {"asked"}, {"answer of the record"}, {"where"}, {"left for you"}},
                    .rows = {}};
   for (const ChecklistItem& item : checklist.items)
@@ -47,7 +48,7 @@ TableBlock answer_table(const Checklist& checklist) {
 
 TableBlock person_table(const Checklist& checklist) {
   TableBlock table{.id = "person",
-                   .caption = "What no run records.",
+                   .caption = "Questions that no run answers.",
                    .columns = {{"item"}, {"asked"}, {"what to do"}},
                    .rows = {}};
   for (const ChecklistItem& item : checklist.items)
@@ -70,7 +71,7 @@ const std::vector<std::string>& checklist_names() {
 void require_checklist(const std::string& name) {
   const std::vector<std::string>& names = checklist_names();
   if (std::ranges::find(names, name) == names.end())
-    throw Error("--checklist \"" + name + "\" is none" +
+    throw Error("invalid --checklist \"" + name + "\"" +
                 did_you_mean(name, names, "; there are " + quoted_list(names)));
 }
 
@@ -94,12 +95,11 @@ Document checklist_document(const Checklist& checklist) {
   document.title = checklist.title + ", for " + checklist.subject;
   document.subtitle = checklist.source;
   document.facts = {{"items", std::to_string(checklist.answered()) + " of " +
-                                  std::to_string(checklist.items.size()) +
-                                  " that the record says something of"}};
-  document.abstract = {Paragraph{
-      "Questions are retold in other words than the list has; read it, and these answers, before you "
-      "hand them in. Sections are those of exp report of the same runs, tables those of the "
-      "database."}};
+                                  std::to_string(checklist.items.size()) + " have an answer in the record"}};
+  document.abstract = {
+      Paragraph{"Questions are reworded: read the original list, and these answers, before you "
+                "submit them. Sections are those of exp report of the same runs, tables those of the "
+                "database."}};
   Section answered{.id = "record", .title = "What the record answers", .blocks = {answer_table(checklist)}};
   Section person{.id = "yours", .title = "What you have to answer", .blocks = {person_table(checklist)}};
   if (checklist.answered() > 0) document.sections.push_back(std::move(answered));

@@ -14,7 +14,7 @@ namespace encore {
 
 namespace {
 
-/// A number of things at most is named, the others are counted.
+/// The largest number of things that are named; further ones are counted.
 std::string some_of(std::vector<std::string> names) {
   constexpr std::size_t most = 6;
   const std::size_t count = names.size();
@@ -47,12 +47,12 @@ std::vector<std::string> values_of(const ReportData& data, const std::string& ke
   return {values.begin(), values.end()};
 }
 
-/// A member of an object, as text; empty where it is not there.
+/// A member of an object, as text; empty if it is missing.
 std::string member(const nlohmann::json& object, const std::string& name) {
   return object.is_object() && object.contains(name) ? setting_text(object.at(name)) : "";
 }
 
-/// The different texts of that member in what the attempts say.
+/// The different values of that member in the reports of the attempts.
 std::vector<std::string> members_of(const ReportData& data, nlohmann::json AttemptRow::*what,
                                     const std::string& name) {
   std::set<std::string> values;
@@ -90,7 +90,7 @@ std::optional<ChecklistFact> privacy_fact(const ReportData& data) {
   });
   if (marked == 0) return std::nullopt;
   return ChecklistFact{"The data of " + counted(static_cast<std::size_t>(marked), "run") +
-                           " are marked as private: reports and bundles leave their texts out.",
+                           " are marked as private: reports and bundles leave their examples out.",
                        {"setting data.private"}};
 }
 
@@ -103,8 +103,8 @@ std::optional<ChecklistFact> settings_fact(const ReportData& data) {
   for (const Factor& factor : data.factors) differing.push_back(factor.name);
   return ChecklistFact{
       whole(keys.size()) +
-          " settings of every run are recorded with the place each was written, defaults too" +
-          (differing.empty() ? "; the runs differ in none but the seed."
+          " settings of every run are recorded with the place where each was written, defaults too" +
+          (differing.empty() ? "; the runs differ in the seed only."
                              : "; the runs differ in " + some_of(differing) + "."),
       {"section method", "table param", "specification.json in each run's folder"}};
 }
@@ -152,7 +152,7 @@ std::optional<ChecklistFact> spread_fact(const ReportData& data) {
       (fewest == most ? counted(most, "seed") : whole(fewest) + " to " + whole(most) + " seeds") +
       (candidates == 1 ? "." : " each.");
   text += most < 2
-              ? " One seed says nothing of the spread: there is no interval, and nothing is ranked; more "
+              ? " One seed says nothing about the spread: there is no interval, and nothing is ranked; more "
                 "seeds (seeds = [1, 2, 3]) change that."
               : " Intervals cover 95 % by Student's t over seeds, which vary initial weights and order of "
                 "the data" +
@@ -189,8 +189,8 @@ std::optional<ChecklistFact> machine_fact(const ReportData& data) {
 std::optional<ChecklistFact> time_fact(const ReportData& data) {
   const Compute compute = compute_of(data);
   if (compute.attempts == 0) return std::nullopt;
-  std::string text = counted(compute.attempts, "attempt") + ", those that failed or were pruned too, took " +
-                     duration_text(compute.seconds);
+  std::string text = counted(compute.attempts, "attempt") +
+                     ", including those that failed or were pruned, took " + duration_text(compute.seconds);
   if (compute.unthreaded < compute.attempts)
     text += " (" + duration_text(compute.thread_seconds) + " of threads)";
   if (compute.untimed > 0)
@@ -277,11 +277,11 @@ std::optional<ChecklistFact> text_fact(const ReportData& data) {
   for (const RunRow& run : data.runs)
     if (const Started* started = data.started(run); started != nullptr && started->vocabulary_size)
       tokens.insert(*started->vocabulary_size);
-  std::string text =
-      "Texts are read by " + listed(values_of(data, "data.type")) + " and cut by " + listed(tokenizers);
+  std::string text = "Inputs are read by " + listed(values_of(data, "data.type")) + " and tokenized by " +
+                     listed(tokenizers);
   if (!tokens.empty()) text += " into tokens of a vocabulary of " + thousands(*tokens.begin());
   if (const auto lengths = values_of(data, "data.max_length"); !lengths.empty())
-    text += "; at most " + listed(lengths) + " tokens of a text count, and how many were cut is counted";
+    text += "; at most " + listed(lengths) + " tokens of an input count, and cut inputs are counted";
   return ChecklistFact{text + ".", {"section data", "table param"}};
 }
 
@@ -299,7 +299,7 @@ std::optional<ChecklistFact> evaluation_fact(const ReportData& data) {
 std::optional<ChecklistFact> proof_fact(const ReportData& data) {
   std::size_t verified = 0, equal = 0;
   for (const auto& [run, verdicts] : data.verifications) {
-    // What another database says is its claim.
+    // A verdict of another database is its claim.
     const auto own = std::find_if(verdicts.rbegin(), verdicts.rend(),
                                   [](const VerificationRow& verdict) { return !verdict.origin; });
     if (own == verdicts.rend()) continue;
@@ -349,7 +349,7 @@ std::optional<ChecklistFact> log_fact(const ReportData& data) {
   if (attempts.empty()) return std::nullopt;
   const auto damaged =
       std::ranges::count_if(attempts, [](const AttemptRow* one) { return !one->spool_problem.empty(); });
-  return ChecklistFact{"Of each of " + counted(attempts.size(), "attempt") +
+  return ChecklistFact{"For each of " + counted(attempts.size(), "attempt") +
                            " the worker's own report is kept, with the time of every event" +
                            (damaged == 0 ? std::string(".")
                                          : "; " + whole(static_cast<std::size_t>(damaged)) + " are damaged."),

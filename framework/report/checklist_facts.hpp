@@ -1,5 +1,5 @@
-// What the record says about the questions of a checklist: a sentence, and where it stands. Each function
-// returns nothing where nothing was recorded. Place in the flow: checklist_items.cpp names them beside the
+// The answers of the record to the questions of a checklist: a sentence and its source. Each function
+// returns nothing if nothing was recorded. Place in the flow: checklist_items.cpp names them beside the
 // questions, checklist.cpp calls them.
 #pragma once
 
@@ -34,7 +34,7 @@ std::optional<ChecklistFact> software_fact(const ReportData& data);  ///< builds
 std::optional<ChecklistFact> text_fact(const ReportData& data);      ///< tokenizer, lengths
 std::optional<ChecklistFact> evaluation_fact(const ReportData& data);  ///< how often dev was scored
 std::optional<ChecklistFact> proof_fact(const ReportData& data);       ///< digests, verifications, bundle
-std::optional<ChecklistFact> start_fact(const ReportData& data);       ///< weights that others made
-std::optional<ChecklistFact> log_fact(const ReportData& data);         ///< what is kept of each attempt
+std::optional<ChecklistFact> start_fact(const ReportData& data);       ///< weights of other models
+std::optional<ChecklistFact> log_fact(const ReportData& data);         ///< the records of each attempt
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// The lists themselves: number, question in our own words, which facts answer it, and what is left for a
+// The lists themselves: number, reworded question, the facts that answer it, and the rest for a
 // person. Place in the flow: checklist.cpp fills them in.
 #pragma once
 
@@ -14,7 +14,7 @@ struct ListedItem {
   const char* title;
   const char* question;
   std::vector<FactOf> facts;
-  const char* person;  ///< empty: nothing is left where the facts are there
+  const char* person;  ///< empty: nothing is left if the facts are there
 };
 
 struct ListOfItems {

@@ -1,5 +1,5 @@
-// The section "classes": the measures of each label of the candidates with the best means, and which label
-// the best candidate takes for which.
+// The section "classes": the measures of each label of the candidates with the best means, and the labels
+// that the best candidate confuses.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -54,7 +54,7 @@ std::string title_of_family(const Metric& member) {
   return member.meaning.title.empty() ? family_name(member.meaning) : member.meaning.title;
 }
 
-/// The values of a candidate's complete runs for one label; nothing where no run has any.
+/// The values of a candidate's complete runs for one label; empty if no run has any.
 std::optional<std::vector<TableCell>> class_row(const Candidate& candidate, const std::string& split,
                                                 const Families& families, const std::string& key) {
   std::vector<TableCell> cells = {key, TableCell()};
@@ -72,7 +72,7 @@ std::optional<std::vector<TableCell>> class_row(const Candidate& candidate, cons
   return runs > 0 ? std::optional(cells) : std::nullopt;
 }
 
-/// How many candidates the tables of classes show.
+/// The number of candidates in the tables of classes.
 std::size_t shown_candidates(const ReportData& data, const Question& question) {
   return data.complete() ? question.order.size() : std::min(most_class_candidates, question.scored());
 }
@@ -237,7 +237,7 @@ Figure confusion_figure(const ReportData& data, const Question& question, const 
   figure.caption =
       data.caption_of(question, "True and predicted labels" + counted_text(question, counted_measure, of));
   figure.alternative =
-      "A table of counts; " + text(right) + " of " + text(all) + " are predicted as they are." + mistake;
+      "A table of counts; " + text(right) + " of " + text(all) + " are predicted correctly." + mistake;
   figure.chart = std::move(chart);
   return figure;
 }
@@ -259,7 +259,7 @@ void add_counts(const ReportData& data, const RunRow& run, const std::string& sp
   }
 }
 
-/// A picture where every label has room beside it, and for programs; and the most frequent confusions.
+/// A picture if every label has room beside it, and for programs; and the most frequent confusions.
 void add_confusion(const ReportData& data, const Question& question, std::vector<Block>& blocks) {
   const std::optional<std::size_t> first = question.first();
   const std::string split = question.metric().split();

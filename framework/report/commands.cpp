@@ -1,4 +1,5 @@
-// How to do it again: the commands, what starts from what, and the experiment files as they were.
+// How to repeat the runs: the commands, the runs that others start from, and the experiment files as they
+// were.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -15,7 +16,7 @@ namespace encore {
 
 namespace {
 
-/// Experiment files shown whole.
+/// The number of experiment files that are shown whole.
 constexpr std::size_t most_files = 6;
 
 // --- commands ---
@@ -37,7 +38,7 @@ struct NeededRun {
   ParentRow parent;
 };
 
-/// What these runs need of others, each once.
+/// The runs that these runs need, each once.
 std::vector<NeededRun> needed_by(const ReportData& data) {
   std::vector<NeededRun> needed;
   std::set<std::string> seen;
@@ -53,8 +54,8 @@ std::vector<NeededRun> needed_by(const ReportData& data) {
   return needed;
 }
 
-/// The commands that train what these runs name by `{ run = }`, the first to be trained first. What they name
-/// by `{ experiment = }` their own command trains.
+/// The commands that train the runs that these runs name by `{ run = }`, in the order of training. Runs that
+/// they name by `{ experiment = }` are trained by their own command.
 std::string parent_commands(const ReportData& data) {
   std::string text;
   std::set<std::int64_t> seen;
@@ -95,7 +96,7 @@ std::optional<Block> starts_block(const ReportData& data) {
   return list;
 }
 
-/// What each run that retrains another one was compared on, and whether it took its place.
+/// The comparison of each run that retrains another one, and whether it replaced that run.
 std::optional<Block> retraining_block(const ReportData& data) {
   constexpr std::size_t most = 10;
   ItemList list;
@@ -147,7 +148,7 @@ struct AttachedFile {
   enum class Kind : std::uint8_t { own, parent, base } kind = Kind::own;
 };
 
-/// Each file once: experiment files, and behind them what they build on.
+/// Each file once: experiment files, followed by their bases.
 std::vector<AttachedFile> files_of(const ReportData& data) {
   std::vector<AttachedFile> files;
   std::set<std::pair<std::string, std::string>> seen;
@@ -164,7 +165,7 @@ std::vector<AttachedFile> files_of(const ReportData& data) {
   return files;
 }
 
-/// Whether an experiment file builds on one that was not recorded, as versions before this one did not.
+/// Whether an experiment file has a base that was not recorded, as in versions before this one.
 bool lacks_base(const ReportData& data) {
   return std::any_of(data.sweeps.begin(), data.sweeps.end(), [](const SweepRow& sweep) {
     const std::string text = "\n" + sweep.content;
@@ -194,10 +195,10 @@ void add_hashed(const std::string& name, const std::string& sha256, std::vector<
 
 Section command_section(const ReportData& data) {
   Section section{"commands", "Commands"};
-  section.blocks.push_back(
-      Paragraph{"What trains these runs, from the files below under their names and data with the same "
-                "SHA-256; and what "
-                "trains one again and compares every digest:"});
+  section.blocks.push_back(Paragraph{
+      "These commands train the runs, with the files below under their names and data with the same "
+      "SHA-256; the others "
+      "train a run again and compare every digest:"});
   section.blocks.push_back(command_listing(data, 5));
   for (std::optional<Block> block : {starts_block(data), retraining_block(data)})
     if (block) section.blocks.push_back(std::move(*block));
@@ -207,12 +208,12 @@ Section command_section(const ReportData& data) {
     section.blocks.push_back(Notice{counted(files.size() - most_files, "more experiment file") +
                                     " are in the database (table sweep)."});
   if (lacks_base(data))
-    section.blocks.push_back(Paragraph{
-        Text({{"A file that "},
-              code("base"),
-              {" names was not recorded with these runs: what it sets stands with all other settings in "},
-              reference("", "settings"),
-              {"."}})});
+    section.blocks.push_back(
+        Paragraph{Text({{"A file that "},
+                        code("base"),
+                        {" names was not recorded with these runs: its settings stand with all others in "},
+                        reference("", "settings"),
+                        {"."}})});
   return section;
 }
 

@@ -1,4 +1,4 @@
-// What the attempts of a report's runs cost. Place in the flow: abstract, trials and environment tell it.
+// The cost of the attempts of a report's runs. Place in the flow: abstract, trials and environment report it.
 #pragma once
 
 #include <cstddef>
@@ -14,17 +14,17 @@ struct Compute {
   std::size_t attempts = 0;
   std::size_t untimed = 0;      ///< attempts whose end was not recorded
   double seconds = 0.0;         ///< between beginning and end, of the others
-  double thread_seconds = 0.0;  ///< the same times the threads of the worker, where it told them
-  std::size_t unthreaded = 0;   ///< timed attempts that told no threads
+  double thread_seconds = 0.0;  ///< the same times the threads of the worker, if it reported them
+  std::size_t unthreaded = 0;   ///< timed attempts that reported no threads
 };
 
 Compute compute_of(const ReportData& data);
-/// What the accounting of a scheduler says of the jobs that held attempts. A job's figures are those of all
-/// that it has worked on.
+/// The accounting of a scheduler about the jobs that held attempts. A job's figures are those of all
+/// its work.
 struct JobsUsed {
-  std::size_t jobs = 0;         ///< of which something is known
-  double joules = 0.0;          ///< 0: of none
-  std::int64_t peak_bytes = 0;  ///< of the task that had most; 0: of none
+  std::size_t jobs = 0;         ///< with a record
+  double joules = 0.0;          ///< 0: not recorded
+  std::int64_t peak_bytes = 0;  ///< of the task with the largest memory; 0: not recorded
 };
 JobsUsed jobs_used(const ReportData& data);
 

@@ -12,7 +12,7 @@ namespace encore {
 
 namespace {
 
-/// Lines that can be told apart, and points that can be seen.
+/// The largest numbers of lines that a reader can distinguish, and of visible points.
 constexpr std::size_t most_curve_lines = 8;
 constexpr std::int64_t most_points = 300;
 
@@ -25,10 +25,10 @@ struct Line {
   std::vector<std::int64_t> runs;
 };
 
-/// The candidates with the best means; of runs without a value too, while there is room.
+/// The candidates with the best means; also of runs without a value, while there is room.
 std::vector<Line> lines_of(const ReportData& data) {
   std::vector<Line> lines;
-  // One of each question in turn, so that no set of data is left out.
+  // One of each question in turn, so that each set of data has a line.
   for (std::size_t place = 0; lines.size() < most_curve_lines; ++place) {
     bool more = false;
     for (const Question& question : data.questions) {
@@ -44,7 +44,7 @@ std::vector<Line> lines_of(const ReportData& data) {
   return lines;
 }
 
-/// The runs that the lines are of.
+/// The runs of the lines.
 std::vector<RunRow> runs_of(const ReportData& data, const std::vector<Line>& lines) {
   std::vector<RunRow> runs;
   for (const RunRow& run : data.runs)
@@ -96,7 +96,7 @@ struct Curve {
   std::string title;
 };
 
-/// Whether one curve would flatten another on a linear axis: their highest values lie a hundredfold apart.
+/// Whether one curve would flatten another on a linear axis: their highest values differ by a factor of 100.
 bool spans_decades(const std::vector<Series>& all) {
   double low = std::numeric_limits<double>::infinity(), high = 0.0;
   for (const Series& series : all) {
@@ -118,7 +118,7 @@ std::string end_text(const std::string& unit, const Series& series) {
   return series.name + " has no finite value. ";
 }
 
-/// What a picture needs besides the points.
+/// The facts that a picture needs besides the points.
 struct Drawn {
   std::vector<Line> lines;
   std::size_t left_out = 0;  ///< candidates

@@ -1,4 +1,4 @@
-// The data: which files, how large, how long the examples, how often each label occurs, what was cut.
+// The data: files, sizes, lengths of examples, counts of labels, and cut examples.
 #include <algorithm>
 
 #include "report/sections.hpp"
@@ -8,11 +8,11 @@ namespace encore {
 
 namespace {
 
-/// One file in one role, with what the workers reported of the set that they read from it.
+/// One file in one role, with the workers' report about the set that they read from it.
 struct Set {
   std::string role, path, sha256;
   std::size_t runs = 0;
-  const SetFacts* facts = nullptr;  ///< null where no worker reported any
+  const SetFacts* facts = nullptr;  ///< null if no worker reported any
   nlohmann::json max_length;
 };
 
@@ -38,7 +38,7 @@ std::vector<Set> sets_of(const ReportData& data) {
     for (const DatasetRow& file : with_shares(files->second, data.started(run))) {
       const SetFacts* here = data.facts(run, file.role);
       const auto known = std::find_if(sets.begin(), sets.end(), [&](const Set& set) {
-        // Another tokenizer or limit makes other lengths of the same file.
+        // Another tokenizer or limit gives other lengths for the same file.
         return set.role == file.role && set.sha256 == file.sha256 &&
                (here == nullptr || set.facts == nullptr || *set.facts == *here);
       });
@@ -69,7 +69,7 @@ TableCell cell_of(const std::optional<std::int64_t>& count) {
 TableBlock file_table(const std::vector<Set>& sets) {
   TableBlock table;
   table.id = "data-files";
-  table.caption = "Files by their content. A run counts by the hash, not by the path.";
+  table.caption = "Files by their content. A run is identified by the hash, not by the path.";
   table.columns = {{"set", "", false}, {"file", "", false}, {"SHA-256", "", false}, {"runs", "", true}};
   for (const Set& set : sets)
     table.rows.push_back({set.role, setting_text(set.path), code_cell(set.sha256),
@@ -78,7 +78,7 @@ TableBlock file_table(const std::vector<Set>& sets) {
   return table;
 }
 
-/// What the tasks counted in any of the sets, in the order of their reports.
+/// The counts of the tasks in any of the sets, in the order of their reports.
 std::vector<std::string> count_names(const std::vector<Set>& sets) {
   std::vector<std::string> names;
   for (const Set& set : sets)
@@ -98,7 +98,7 @@ TableBlock size_table(const std::vector<Set>& sets) {
   table.id = "data-sizes";
   table.caption =
       "Sizes as the model sees them: tokens are those of the tokenizer and the markers that the task adds; "
-      "what is longer than data.max_length is cut.";
+      "longer sequences are cut to data.max_length.";
   table.columns = {{"set", "", false},          {"file", "", false},         {"examples", "", true},
                    {"tokens", "", true},        {"longest", "tokens", true}, {"max_length", "tokens", true},
                    {"unknown tokens", "", true}};
@@ -124,7 +124,7 @@ TableBlock size_table(const std::vector<Set>& sets) {
 TableBlock label_table(const std::vector<Set>& sets) {
   TableBlock table;
   table.id = "data-labels";
-  table.caption = "Words by their label (those that were cut are not counted).";
+  table.caption = "Words by their label (cut words are not counted).";
   table.columns = {{"label", "", false}};
   std::vector<const Set*> shown;
   std::vector<std::string> labels;
@@ -200,7 +200,7 @@ Section data_section(const ReportData& data) {
   section.blocks.push_back(file_table(sets));
   TableBlock sizes = size_table(sets);
   if (sizes.rows.empty())
-    section.blocks.push_back(Notice{"No worker told the sizes of its data."});
+    section.blocks.push_back(Notice{"No worker reported the sizes of its data."});
   else
     section.blocks.push_back(std::move(sizes));
   TableBlock labels = label_table(sets);

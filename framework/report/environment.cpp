@@ -1,4 +1,4 @@
-// Where the numbers come from: code, build, machines, numeric environments, plugins, and what it cost.
+// The origin of the numbers: code, build, machines, numeric environments, plugins, and the cost.
 #include <algorithm>
 
 #include "base/number_text.hpp"
@@ -11,10 +11,10 @@ namespace encore {
 
 namespace {
 
-/// A diff of more characters than these is cut; the database has all of it.
+/// The largest number of characters of a diff; the rest is in the database only.
 constexpr std::size_t most_diff = 60000;
 
-/// Distinct values of something that attempts tell, with how many attempts told it, in the order of the runs.
+/// Distinct values that attempts reported, each with the number of those attempts, in the order of the runs.
 struct Told {
   nlohmann::json value;
   std::size_t attempts = 0;
@@ -66,11 +66,11 @@ std::pair<std::string, std::string> field_of(const std::string& name, const nloh
   return {name, field_text(value)};
 }
 
-/// What all have in common, a field a row, and then what tells them apart, with a column for each.
+/// The fields that are equal in all, a row each, and then those that differ, with a column for each value.
 void add_fields(std::vector<Block>& blocks, const std::string& id, const std::string& caption,
                 const std::string& what, const std::vector<Told>& all) {
   if (all.empty()) {
-    blocks.push_back(Notice{"No attempt told its " + what + "."});
+    blocks.push_back(Notice{"No attempt reported its " + what + "."});
     return;
   }
   constexpr std::size_t most = 4;
@@ -165,7 +165,7 @@ Section code_section(const ReportData& data) {
   add_states(sources, "encore-sources", "The source of Encore that the programs were built from.", "source",
              section.blocks);
   if (repositories.empty())
-    section.blocks.push_back(Notice{"The experiment file lies in no repository that git knows."});
+    section.blocks.push_back(Notice{"The experiment file does not lie in a git repository."});
   add_states(repositories, "code-states", "The repository in which the experiment file lies.", "code",
              section.blocks);
   return section;
@@ -199,7 +199,7 @@ Section compute_section(const ReportData& data) {
       "the threads of the worker.";
   table.columns = {
       {"attempts ended", "", false}, {"attempts", "", true},         {"time", "s", true},
-      {"thread time", "s", true},    {"end not recorded", "", true}, {"threads not told", "", true}};
+      {"thread time", "s", true},    {"end not recorded", "", true}, {"threads not recorded", "", true}};
   const auto row = [&](const Text& name, const Compute& sum) {
     table.rows.push_back({name, count_cell(static_cast<std::int64_t>(sum.attempts)),
                           seconds_cell(sum.seconds), seconds_cell(sum.thread_seconds),
@@ -233,10 +233,11 @@ Section environment_section(const ReportData& data) {
       environment["threads"] = *attempt.started_event->threads;
     return environment;
   });
-  add_fields(machines.blocks, "numeric-environments",
-             "Numeric environments: equal ones promise equal bits (threads are no part of that promise, and "
-             "stand here to be known).",
-             "numeric environment", environments);
+  add_fields(
+      machines.blocks, "numeric-environments",
+      "Numeric environments: equal ones promise equal bits (threads do not belong to that promise, and "
+      "are listed for information).",
+      "numeric environment", environments);
   add_fields(machines.blocks, "hosts", "Machines.", "host",
              distinct(data, [](const AttemptRow& attempt) { return object_or_null(attempt.host); }));
   add_fields(machines.blocks, "builds", "Builds of the worker.", "build",

@@ -1,5 +1,5 @@
-// Examples of the test set as the best candidate has them: words with one label each as marked spans, found
-// rightly, found wrongly and missed; every other record as its input with the prediction.
+// Examples of the test set with the output of the best candidate: words with one label each as marked spans,
+// found correctly, found wrongly and missed; every other record as its input with the prediction.
 #include <algorithm>
 
 #include "analysis/predictions.hpp"
@@ -37,7 +37,7 @@ bool overlaps(const LabelSpan& a, const LabelSpan& b) {
   return a.begin < b.end && b.begin < a.end;
 }
 
-/// What stands over a predicted span that is not true: its label, and what is true there.
+/// The label over a predicted span that is wrong: its own, and the true one.
 std::string wrong_label(const LabelSpan& span, const std::vector<LabelSpan>& truth) {
   for (const LabelSpan& other : truth)
     if (overlaps(span, other))
@@ -45,7 +45,7 @@ std::string wrong_label(const LabelSpan& span, const std::vector<LabelSpan>& tru
   return span.label;
 }
 
-/// The words, with each predicted span marked, and what was missed where nothing was predicted.
+/// The words, with each predicted span marked, and missed spans where nothing was predicted.
 Text marked(const PredictedExample& sentence, const Judged& judged) {
   std::vector<Span> spans;
   const auto words = [&](std::int64_t begin, std::int64_t end) {
@@ -98,7 +98,7 @@ ItemList labelled_examples(const std::vector<PredictedExample>& examples, Kind k
   return list;
 }
 
-/// At most so many words of a text: those around `part` where it has that, else the first ones.
+/// At most `most_words` words of a text: those around `part` if it has that, else the first ones.
 std::string excerpt(const std::string& text, const std::string& part) {
   if (static_cast<std::size_t>(std::count(text.begin(), text.end(), ' ')) < most_words) return text;
   const std::size_t found = part.empty() ? std::string::npos : text.find(part);
@@ -115,7 +115,7 @@ std::string excerpt(const std::string& text, const std::string& part) {
   return (begin > 0 ? "... " : "") + text.substr(begin, end - begin) + (end < text.size() ? " ..." : "");
 }
 
-/// Any other record: its fields, and behind them what was predicted for it.
+/// Any other record: its fields, followed by the prediction.
 Text with_answer(const PredictedExample& example) {
   std::vector<Span> spans;
   for (const auto& [field, whole] : example.input) {
@@ -137,7 +137,7 @@ std::size_t words_in(const PredictedExample& example) {
   return blanks;
 }
 
-/// Short ones; where all are long, as the contexts of questions are, excerpts of the first.
+/// Short examples; if all are long, as the contexts of questions are, excerpts of the first.
 ItemList plain_examples(const std::vector<PredictedExample>& examples, bool right) {
   const auto is_short = [](const PredictedExample& example) { return words_in(example) <= most_words; };
   const bool any = std::ranges::none_of(examples, is_short);
@@ -177,7 +177,7 @@ void add_blocks(const std::vector<PredictedExample>& examples, const std::string
   }
   std::vector<Span> text = introduction("Sentences", split, run);
   text.insert(text.end(), {{" Marked is what was "},
-                           {"found rightly", Span::Kind::right, "label"},
+                           {"found correctly", Span::Kind::right, "label"},
                            {", "},
                            {"found wrongly", Span::Kind::wrong, "label"},
                            {" and "},
@@ -185,11 +185,11 @@ void add_blocks(const std::vector<PredictedExample>& examples, const std::string
                            {"."}});
   blocks.push_back(Paragraph{Text(std::move(text))});
   add_list("Everything right:", labelled_examples(examples, Kind::right), blocks);
-  add_list("Something found that is not so:", labelled_examples(examples, Kind::wrong), blocks);
+  add_list("Something wrong was found:", labelled_examples(examples, Kind::wrong), blocks);
   add_list("Something missed:", labelled_examples(examples, Kind::missed), blocks);
 }
 
-/// The first run of the best candidate whose predictions are there, or why there is none.
+/// The first run of the best candidate with predictions, or the reason why there is none.
 void add_examples(const ReportData& data, const Question& question, const std::string& split,
                   std::vector<Block>& blocks) {
   const std::optional<std::size_t> first = question.first();
@@ -213,10 +213,9 @@ Section examples_section(const ReportData& data) {
   for (const Question& question : data.questions) {
     const std::string split = question.metric().split() == "dev" ? "dev" : "test";
     if (data.hides_texts(question, section.id))
-      section.blocks.push_back(
-          Notice{Text({{"Sentences are left out: "},
-                       code("[data] private = true"),
-                       {" marks the data of " + question.title + " as not to be shown."}})});
+      section.blocks.push_back(Notice{Text({{"Sentences are left out: "},
+                                            code("[data] private = true"),
+                                            {" forbids showing the data of " + question.title + "."}})});
     else
       add_examples(data, question, split, section.blocks);
   }

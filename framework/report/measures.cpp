@@ -1,5 +1,5 @@
-// All measures of the chosen checkpoints, not only the one that the report is about: a row per candidate, a
-// column per measure; for programs also one number a cell.
+// All measures of the chosen checkpoints, not only the one of the report: a row per candidate, a
+// column per measure; for programs also one number per cell.
 #include <algorithm>
 
 #include "report/sections.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 const std::vector<std::string> splits = {"dev", "test"};
 
-/// The metrics that a run of the question has a result of, on that split; members of families aside.
+/// The metrics on that split of which a run of the question has a result, without members of families.
 std::vector<Metric> metrics_of(const Question& question, const std::string& split) {
   std::vector<Metric> metrics = question.metrics.in_order(question.metric().name, {split});
   std::erase_if(metrics, [&](const Metric& metric) {
@@ -45,7 +45,7 @@ TableBlock split_table(const ReportData& data, const Question& question, const s
   return table;
 }
 
-/// One number a cell, for programs.
+/// One number per cell, for programs.
 TableBlock long_table(const Question& question) {
   TableBlock table;
   table.id = "measures-" + question.id;

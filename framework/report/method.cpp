@@ -1,4 +1,4 @@
-// The method, complete enough to do it again: model, training, data, and every setting with where it was set.
+// The method, complete enough to repeat it: model, training, data, and every setting with its place.
 #include <algorithm>
 #include <set>
 
@@ -83,7 +83,7 @@ Section model_section(const ReportData& data) {
   if (!sizes.rows.empty())
     section.blocks.push_back(std::move(sizes));
   else
-    section.blocks.push_back(Notice{"No worker told how many parameters its model has."});
+    section.blocks.push_back(Notice{"No worker reported how many parameters its model has."});
   return section;
 }
 
@@ -103,7 +103,7 @@ std::string levels_text(const Factor& factor, const std::string& key, const Repo
   return text;
 }
 
-/// "; 600 tokens in the vocabulary": what the workers told.
+/// "; 600 tokens in the vocabulary", from the reports of the workers.
 std::string vocabulary_text(const ReportData& data) {
   std::set<std::int64_t> sizes;
   for (const RunRow& run : data.runs)
@@ -172,7 +172,7 @@ Section training_section(const ReportData& data) {
 
 // --- settings ---
 
-/// "study.toml:14" of "study.toml:14:30": the column is of no use on paper.
+/// "study.toml:14" from "study.toml:14:30": the column is of no use on paper.
 std::string line_of(const std::string& at) {
   const std::size_t column = at.rfind(':');
   if (column == std::string::npos || column == 0) return at;
@@ -194,8 +194,8 @@ Section settings_section(const ReportData& data) {
   TableBlock table;
   table.id = "settings-table";
   table.caption =
-      "Every setting as it was resolved, and where it was set; values that are not the same in all runs "
-      "stand side by side. The seed is told with each run.";
+      "Every setting as it was resolved, and where it was set; values that differ between runs "
+      "stand side by side. The seed is listed with each run.";
   table.columns = {{"setting", "", false}, {"value", "", false}, {"from", "", false}};
   for (const auto& [key, param] : all) {
     const auto factor = varied.find(key);

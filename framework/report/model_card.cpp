@@ -1,3 +1,4 @@
+// Writes the parts of a model card from the record of a run. Read model_card.hpp first.
 #include "report/model_card.hpp"
 
 #include <algorithm>
@@ -79,7 +80,7 @@ std::string with_changes(const std::string& state, const std::string& diff) {
   return state.empty() || diff.empty() ? state : state + ", and changes to it";
 }
 
-/// Of Encore.
+/// The source of Encore as a sentence.
 std::string source_of(const AttemptRow& attempt) {
   if (!attempt.source) return "";
   const SourceVersion& source = *attempt.source;
@@ -89,8 +90,8 @@ std::string source_of(const AttemptRow& attempt) {
 
 std::string proof(Store& store, const RunRow& run, const CardModel& model) {
   std::string text =
-      "## How to verify\n\nWho has the database of the experiment and the data trains the model again, and "
-      "compares every parameter, with\n\n```sh\n" +
+      "## How to verify\n\nWith the database of the experiment and the data, train the model again and "
+      "compare every parameter, with\n\n```sh\n" +
       shell_command({"exp", "verify", shell_argument(run.name) == run.name ? run.name : run.id}) +
       "\n```\n\n";
   const auto fact = [&](const std::string& name, const std::string& value) {
@@ -140,7 +141,7 @@ std::string use(const CardModel& model) {
          ".from_pretrained(DIR)\n```\n";
 }
 
-/// "It is an encoder. Encore trained it, starting from random weights.", as the recorded settings say.
+/// "It is an encoder. Encore trained it, starting from random weights.", from the recorded settings.
 std::string origin_text(Store& store, const RunRow& run) {
   const std::vector<ParamRow> params = store.read_params(run.number);
   const ModelOrigin origin = model_origin(store, run, [&](const std::string& key) {
@@ -188,7 +189,7 @@ std::string model_card(Store& store, const RunRow& run, const CardModel& model) 
          "\ntags:\n- encore\n---\n\n# " + markdown_text(run.name) + "\n\nA " +
          markdown_code(model.architecture, false) + " with " + thousands(model.parameters) + " parameters. " +
          markdown_text(origin_text(store, run)) +
-         " What follows is from the database of the experiment.\n\n" + rounding(model) +
+         " The rest of this page is from the database of the experiment.\n\n" + rounding(model) +
          scores(store, run, replicates) + data(store, run) + proof(store, run, model) + settings(store, run) +
          use(model);
 }

@@ -1,7 +1,7 @@
-// The model card of an exported run, as Markdown with the head that the Hugging Face hub reads: what it was
-// trained on, how good it is and how sure that is, and how to prove it. Place in the flow: `exp export`
-// writes it as README.md beside the weights; everything in it comes from the database and from what the
-// worker wrote.
+// The model card of an exported run, as Markdown with the head that the Hugging Face hub reads: its training,
+// its scores with their uncertainty, and how to verify them. Place in the flow: `exp export`
+// writes it as README.md beside the weights; its content comes from the database and from the files of the
+// worker.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace encore {
 
-/// What the worker has written.
+/// The export of the worker.
 struct CardModel {
   std::string architecture;  ///< "BertForTokenClassification"
   std::string pipeline;      ///< "token-classification"
@@ -19,12 +19,12 @@ struct CardModel {
   std::string dtype, rounded_from;  ///< of the weights in the folder, and of those that were scored
   std::int64_t step = 0;
   std::string weights_file, weights_sha256;
-  std::string library = "transformers";  ///< as the hub calls what opens it: "onnx"
-  std::string use = {};                  ///< Markdown: how it is asked; of transformers the usual lines
+  std::string library = "transformers";  ///< the hub's name for the library that opens it: "onnx"
+  std::string use = {};                  ///< Markdown: how to use it; empty: the usual lines of transformers
 };
 
-/// The complete runs of the same question but for the seed, in the same numeric environment, this one
-/// included: what an interval is made of. By seed.
+/// The complete runs of the same question except for the seed, in the same numeric environment, this one
+/// included: the basis of an interval. By seed.
 std::vector<RunRow> replicates_of(Store& store, const RunRow& run);
 
 std::string model_card(Store& store, const RunRow& run, const CardModel& model);

@@ -1,4 +1,4 @@
-// Reads the settings of model.from, of frozen and tied parts and of the teacher, and words what they mean.
+// Reads the settings of model.from, of frozen and tied parts and of the teacher, and words their meaning.
 #include "report/model_origin.hpp"
 
 #include <algorithm>
@@ -13,13 +13,13 @@ namespace {
 
 constexpr std::size_t most_names = 4;
 
-/// The text of a setting, and nothing of a value of another type.
+/// The text of a setting; empty for a value of another type.
 std::string text_setting(const SettingOf& setting, const std::string& key) {
   const nlohmann::json value = setting(key);
   return value.is_string() ? setting_text(value) : "";
 }
 
-/// The texts of a list; of values of other types nothing.
+/// The strings of a list; empty for values of other types.
 std::string list_setting(const SettingOf& setting, const std::string& key) {
   const nlohmann::json value = setting(key);
   std::vector<std::string> texts;
@@ -33,7 +33,7 @@ std::string kind_of(const SettingOf& setting) {
   return setting("model.causal") == nlohmann::json(true) ? "decoder" : "encoder";
 }
 
-/// The name of the run that the table `key` names, "base"; of one of an experiment "base of base.toml".
+/// The name of the run that the table `key` names, "base"; for one of an experiment "base of base.toml".
 std::string named_run(Store& store, const RunRow& run, const SettingOf& setting, const std::string& key,
                       Need need) {
   const std::string id = text_setting(setting, key + ".run"),

@@ -1,5 +1,5 @@
-// Where a model comes from, in words: what kind of model it is, what it starts from, and what of it is
-// trained. Each word follows from a recorded setting. Place in the flow: the abstract, the checklists and the
+// Where a model comes from, in words: the kind of model, its initial weights, and its trained
+// parts. Each word follows from a recorded setting. Place in the flow: the abstract, the checklists and the
 // model card use these sentences, so that none of them assumes an encoder that is trained from random
 // weights.
 #pragma once
@@ -14,16 +14,16 @@
 
 namespace encore {
 
-/// The value of a run's setting by its key; null where the run has no such setting.
+/// The value of a run's setting by its key; null if the run has no such setting.
 using SettingOf = std::function<nlohmann::json(const std::string& key)>;
 
 struct ModelOrigin {
   std::string kind;          ///< "encoder", "decoder", "encoder with a decoder"
-  bool is_trained = true;    ///< false: the weights are taken over as they are (train.epochs = 0)
-  std::string source;        ///< what its start is called in the plural: "folders"; empty: random weights
+  bool is_trained = true;    ///< false: the weights are taken over unchanged (train.epochs = 0)
+  std::string source;        ///< the kind of its start in the plural: "folders"; empty: random weights
   std::string start;         ///< the folder, run or experiment by name; empty: random weights
-  std::string teacher;       ///< "run base"; empty: the model learns from no other model
-  std::string predecessor;   ///< the run that this one retrains; empty: none
+  std::string teacher;       ///< "run base"; empty: the model has no teacher
+  std::string predecessor;   ///< the run that this one retrains; empty: no run
   std::string restrictions;  ///< "with low-rank adapters of rank 8 on qkv"; empty: every parameter is trained
 
   /// Whether one sentence can describe both models, with their names listed.
@@ -32,11 +32,11 @@ struct ModelOrigin {
 
 ModelOrigin model_origin(Store& store, const RunRow& run, const SettingOf& setting);
 
-/// "random weights", "the weights of run base", "the weights of runs a, b and c": of origins that are the
-/// same but for names.
+/// "random weights", "the weights of run base", "the weights of runs a, b and c": for origins that are the
+/// same except for names.
 std::string start_text(const std::vector<ModelOrigin>& origins);
-/// What follows the start in a sentence, such as "learning from run base as teacher" and "to replace run
-/// old".
+/// The parts of a sentence that follow the start, such as "learning from run base as teacher" and "to replace
+/// run old".
 std::vector<std::string> further_texts(const std::vector<ModelOrigin>& origins);
 
 }  // namespace encore

@@ -38,7 +38,7 @@ std::string verdict_text(const Pair& pair) {
     case Verdict::lower:
       return "first lower";
     case Verdict::undecided:
-      return "not told apart";
+      return "not distinguished";
     case Verdict::refused:
       break;
   }
@@ -75,7 +75,7 @@ TableBlock candidate_table(const ReportData& data, const Question& question) {
                   percent_of(options.alpha) + " intervals of the mean by Student's t" +
                   (options.metric.is_fraction() ? ", within 0 to 100 %," : "") +
                   " and by bootstrap (BCa, 10,000 resamples). The order "
-                  "is one of means and no ranking.";
+                  "is one of means, not a ranking.";
   table.columns = {{"candidate", "", false},
                    {"runs", "", true},
                    {"n", "", true},

@@ -15,7 +15,7 @@ std::string pair_name(const Pair& pair, const std::vector<std::string>& letters)
   return letters[pair.a] + " and " + letters[pair.b];
 }
 
-/// How many seeds it would take: "about 12 seeds"; "about 12 (A and B) to 300 seeds (A and C)".
+/// The number of seeds that it would take: "about 12 seeds"; "about 12 (A and B) to 300 seeds (A and C)".
 std::string seeds_text(std::vector<const Pair*> pairs, const std::vector<std::string>& letters) {
   const auto needs = [](const Pair* pair) {
     return pair->needed ? static_cast<double>(*pair->needed) : HUGE_VAL;
@@ -43,9 +43,9 @@ std::string power_text(const Comparison& comparison, const std::vector<std::stri
       number_text(100.0 * options.power) + " % power at alpha " + number_text(options.alpha) +
       (comparison.family > 1 ? " over " + std::to_string(comparison.family) + " pairs" : "");
   const std::string who = comparison.pairs.size() == 1
-                              ? pair_name(*open.front(), letters) + " are not told apart"
+                              ? pair_name(*open.front(), letters) + " are not distinguished"
                               : std::to_string(open.size()) + " of " +
-                                    std::to_string(comparison.pairs.size()) + " pairs are not told apart";
+                                    std::to_string(comparison.pairs.size()) + " pairs are not distinguished";
   if (!options.detect)
     return who + "; to show " + (open.size() == 1 ? "the difference" : "the differences") + " seen, with " +
            at + ", would take " + seeds_text(open, letters) + " of each candidate.";

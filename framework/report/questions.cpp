@@ -12,9 +12,10 @@ namespace encore {
 
 namespace {
 
-/// With more candidates only the best is tested against each of the others.
+/// The largest number of candidates of which all pairs are tested; beyond it only the best against the
+/// others.
 constexpr std::size_t most_for_all_pairs = 12;
-/// Reading the predictions of more runs than these takes longer than everything else together.
+/// The largest number of runs whose predictions are read; more take longer than everything else together.
 constexpr std::size_t most_runs_for_examples = 40;
 
 /// The data that a run was scored on.
@@ -33,7 +34,8 @@ bool begins_part(const std::string& name, std::size_t at) {
   return at < name.size() && std::isalpha(static_cast<unsigned char>(name[at])) != 0;
 }
 
-/// How many characters all names have in common in front, whole parts only, and something is left of each.
+/// The number of characters that all names have in common in front: whole parts only, and each name keeps a
+/// rest.
 std::size_t common_front(const std::vector<std::string>& names) {
   const std::string& first = names.front();
   std::size_t front = 0;
@@ -57,14 +59,14 @@ std::size_t common_back(const std::vector<std::string>& names, std::size_t front
           return name.size() > front + part.size() && name.ends_with(part);
         }))
       break;
-    // Only a parameter with its value: of "-1e-05" and "-2e-05" the end says nothing.
+    // Only a parameter with its value: the end of "-1e-05" and "-2e-05" has no meaning.
     if (begins_part(first, at + 1) && part.find('=') != std::string_view::npos) back = part.size();
   }
   return back;
 }
 
-/// Names without what those with a value have in common; a name of something else that only failed lengthens
-/// no other.
+/// Names without the common parts of those with a value; a differently named run that only failed lengthens
+/// no other name.
 std::vector<std::string> short_names(Question& question) {
   std::vector<std::string> names, scored;
   for (const Candidate& candidate : question.comparison.candidates) {

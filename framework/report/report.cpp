@@ -40,7 +40,7 @@ Chosen choose(Store& store, const RunSelection& selection) {
   return {std::move(runs), std::move(subject)};
 }
 
-/// Makes only what is wanted: examples and classes read every prediction.
+/// Makes only the wanted sections: examples and classes read every prediction.
 std::vector<Section> sections_of(const ReportData& data, const SectionChoice& choice) {
   struct Part {
     const char* id;
@@ -65,7 +65,7 @@ std::vector<Section> sections_of(const ReportData& data, const SectionChoice& ch
   return sections;
 }
 
-/// Behind the results, where they are there.
+/// Placed after the results, if they are there.
 void add_against(Document& document, Section section) {
   const bool results = !document.sections.empty() && document.sections.front().id == "results";
   document.sections.insert(document.sections.begin() + (results ? 1 : 0), std::move(section));
@@ -114,7 +114,7 @@ Document report_of(Store& store, const ReportOptions& options) {
     add_against(document, against_section(data, old, sides->what));
   }
   if (document.abstract.empty() && document.sections.empty())
-    throw Error("nothing is left of the report: every section that it would have was left out");
+    throw Error("the report is empty: every section that it would have was left out");
   unlink_missing(document);
   return document;
 }

@@ -1,7 +1,7 @@
-// A report: what the database knows of a run, a sweep or everything, as a Document. Nothing in it is typed by
+// A report: the record of a run, a sweep or all runs, as a Document. Nothing in it is typed by
 // hand, and equal databases give equal documents: times are those that were recorded, in UTC. Place in the
-// flow: `exp report` asks here and hands the document to a writer (document/). Read next: report_data.hpp
-// (what is read), then one file per section.
+// flow: `exp report` asks here and passes the document to a writer (document/). Read next: report_data.hpp
+// (the data), then one file per section.
 #pragma once
 
 #include <cstddef>
@@ -14,25 +14,25 @@
 namespace encore {
 
 struct ReportOptions {
-  RunSelection runs = {};  ///< which; where it says nothing, every run
+  RunSelection runs = {};  ///< empty: every run
   std::string metric =
-      {};  ///< split/measure; empty: the measure that selects checkpoints, on test where it is there
+      {};  ///< split/measure; empty: the measure that selects checkpoints, on test if it is there
   /// The other side of a comparison: runs by a word of store/selection.hpp, or a date "2026-11-01" (UTC):
   /// then the runs that were finished before it are the old side, the others the new one.
   std::string against = {};
   bool pool = false;            ///< as CompareOptions has it
   std::size_t most_rows = 100;  ///< of a table with a row per run or candidate; 0: all
-  bool brief = false;           ///< two pages: abstract, one table, one picture, how to do it again
+  bool brief = false;           ///< two pages: abstract, one table, one picture, how to repeat it
   /// Ids of sections, of either level: "results", "data"; "abstract" is one. None: all.
   std::vector<std::string> sections = {};
   std::vector<std::string> without = {};  ///< sections that are left out
 };
 
-/// Throws UnknownRun where no run is meant, and Error for a metric that none of the runs has, a date that is
-/// none, and a section that there is not.
+/// Throws UnknownRun if no run is selected, and Error for a metric that none of the runs has, an invalid
+/// date, and an unknown section.
 Document make_report(Store& store, const ReportOptions& options);
 
-/// Every name that `sections` and `without` take.
+/// Every name that `sections` and `without` accept.
 const std::vector<std::string>& report_sections();
 
 }  // namespace encore

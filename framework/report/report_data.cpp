@@ -1,4 +1,4 @@
-// The queries of a report, and what follows from their rows for all sections.
+// The queries of a report, and the facts that all sections derive from their rows.
 #include "report/report_data.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace encore {
 
 namespace {
 
-/// How checkpoints are chosen, where all runs agree.
+/// The choice of checkpoints, if all runs agree.
 std::string selection_of(const ReportData& data) {
   std::set<std::string> rules;
   for (const RunRow& run : data.runs) rules.insert(setting_text(data.setting(run, "train.select")));
@@ -68,7 +68,7 @@ nlohmann::json ReportData::setting(const RunRow& run, const std::string& key) co
 bool ReportData::hides_texts(const Question& question, const std::string& section) const {
   const std::vector<std::string>& named = options.sections;
   if (std::find(named.begin(), named.end(), section) != named.end()) return false;
-  // What one run says of a set holds for every run that was scored on it.
+  // The facts of one run about a set hold for every run that was scored on it.
   return std::any_of(question.runs.begin(), question.runs.end(),
                      [&](const RunRow& run) { return setting(run, "data.private") == nlohmann::json(true); });
 }

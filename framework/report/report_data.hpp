@@ -1,4 +1,4 @@
-// ReportData: all that a report is written from, read once with a fixed number of queries. Place in the flow:
+// ReportData: the data of a report, read once with a fixed number of queries. Place in the flow:
 // report.cpp gathers it, the sections (sections.hpp) only read it.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace encore {
 
-/// What can be compared: the candidates that were scored on the same data, by one metric.
+/// A comparison: the candidates that were scored on the same data, by one metric.
 struct Question {
   std::string id;                    ///< "test-f1", "test-f1-2"
   std::string title;                 ///< "test/f1 on wnut17/test.conll"
@@ -25,26 +25,26 @@ struct Question {
   Metrics metrics = {};              ///< of these runs
   std::vector<Factor> factors = {};  ///< in which these runs differ, without the seed
   Comparison comparison = {};
-  CandidateKey key = {};                ///< what the candidates are called
-  std::vector<std::string> names = {};  ///< those of the candidates without what they have in common
-  /// What a column of names in the key leaves out in front of them and behind.
+  CandidateKey key = {};                ///< the letters of the candidates
+  std::vector<std::string> names = {};  ///< those of the candidates without their common parts
+  /// The parts of names that a column of the key leaves out at their beginning and end.
   std::string before = {}, behind = {};
   std::vector<std::size_t> order =
       {};  ///< candidates from the best mean to the worst, those without one last
   /// The metric by which the candidates are compared.
   const Metric& metric() const { return comparison.options.metric; }
   const std::string& letter(std::size_t candidate) const { return key.letters[candidate]; }
-  std::size_t scored() const;  ///< how many candidates have a value; they come first in the order
+  std::size_t scored() const;  ///< number of candidates with a value; they come first in the order
   std::optional<std::size_t> first() const;  ///< the candidate with the best mean, if any has one
-  bool best(std::size_t candidate) const;    ///< whether the tests tell it from every other as the best
+  bool best(std::size_t candidate) const;  ///< whether the tests distinguish it from every other as the best
 };
 
 struct ReportData {
   Store& store;
   ReportOptions options;
   std::string subject;       ///< "run a", "sweep b", "all runs"
-  Metrics metrics;           ///< of the runs, with what they mean there
-  std::string select;        ///< how checkpoints are chosen: "max dev/f1"; empty where runs differ in it
+  Metrics metrics;           ///< of the runs, with their meaning there
+  std::string select;        ///< the choice of checkpoints: "max dev/f1"; empty if runs differ in it
   std::vector<RunRow> runs;  ///< by name, numbers in it by value
   RunBatch::ByRun<ParamRow> params;
   RunBatch::ByRun<DatasetRow> datasets;
@@ -61,20 +61,20 @@ struct ReportData {
   /// Whether all runs of the question are those of searches, or any is.
   bool all_searched(const Question& question) const;
   bool any_searched(const Question& question) const;
-  /// The run's last attempt whose worker reported its start; null where none did.
+  /// The run's last attempt whose worker reported its start; null if none did.
   const AttemptRow* told(const RunRow& run) const;
   /// That report.
   const Started* started(const RunRow& run) const;
-  /// Of one of its data sets ("train"); null where no attempt reported it.
+  /// The report about one of its data sets ("train"); null if no attempt reported it.
   const SetFacts* facts(const RunRow& run, const std::string& role) const;
-  /// A setting's value; null where the run has none.
+  /// A setting's value; null if the run has none.
   nlohmann::json setting(const RunRow& run, const std::string& key) const;
-  /// Whether a section must not show texts of the question's data: a run says so, and nobody asked for the
-  /// section by its name.
+  /// Whether a section must not show examples of the question's data: a run forbids it, and the user did not
+  /// name the section.
   bool hides_texts(const Question& question, const std::string& section) const;
-  /// A caption about a question: with its title in front where the report has several questions.
+  /// A caption about a question: with its title in front if the report has several questions.
   std::string caption_of(const Question& question, const std::string& text) const;
-  /// How many of so many rows a table shows.
+  /// The number of rows that a table of `all` rows shows.
   std::size_t rows_of(std::size_t all) const;
   /// Whether tables are for programs, which want every number.
   bool complete() const { return options.most_rows == 0; }

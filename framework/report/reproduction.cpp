@@ -1,5 +1,5 @@
-// How to see that it is the same: digests and verdicts; and what was not recorded. How to do it again stands
-// in commands.cpp.
+// Evidence that the results are reproducible: digests and verdicts; and facts that were not recorded.
+// commands.cpp says how to repeat the runs.
 #include <algorithm>
 
 #include "report/compute.hpp"
@@ -35,8 +35,8 @@ Section digest_section(const ReportData& data) {
   TableBlock table;
   table.id = "digests-table";
   table.caption =
-      "SHA-256 of all parameters after the last recorded step of each run, how many digests it has to be "
-      "compared with, and the newest verdict of exp verify.";
+      "SHA-256 of all parameters after the last recorded step of each run, the number of its digests to "
+      "compare with, and the newest verdict of exp verify.";
   table.columns = {{"run", "", false},
                    {"step", "", true},
                    {"SHA-256 of the parameters", "", false},
@@ -78,9 +78,9 @@ Section digest_section(const ReportData& data) {
   return section;
 }
 
-// --- what is not there ---
+// --- missing facts ---
 
-/// How many of the runs that were begun fulfil a condition; empty text where none does.
+/// The number of started runs that fulfil a condition, as text; empty if none does.
 std::string lacking(const ReportData& data, const std::string& what, const auto& lacks) {
   std::size_t count = 0, begun = 0;
   for (const RunRow& run : data.runs) {
@@ -90,7 +90,7 @@ std::string lacking(const ReportData& data, const std::string& what, const auto&
   }
   if (count == 0) return "";
   return what + ": of " + (count == begun ? "all " : thousands(static_cast<std::int64_t>(count)) + " of ") +
-         counted(begun, "run") + " that were begun.";
+         counted(begun, "run") + " that were started.";
 }
 
 Section missing_section(const ReportData& data) {

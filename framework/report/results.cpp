@@ -6,7 +6,7 @@ namespace encore {
 
 namespace {
 
-/// More notices of one kind than these are only counted.
+/// The largest number of notices of one kind; further ones are counted.
 constexpr std::size_t most_notices = 6;
 
 void add_notices(const Question& question, std::vector<Block>& blocks) {
@@ -48,7 +48,7 @@ Section brief_results_section(const ReportData& data) {
   if (data.questions.size() > most_questions)
     section.blocks.push_back(Paragraph{counted(data.questions.size() - most_questions, "more set") +
                                        " of data are in the full report."});
-  // Of a lone value there is nothing to compare: what it came from is drawn.
+  // A lone value has nothing to compare with: its origin is drawn.
   if (!drawn)
     if (auto figure = score_figure(data)) section.blocks.push_back(std::move(*figure));
   return section;

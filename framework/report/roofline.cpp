@@ -55,7 +55,7 @@ std::vector<Point> points_of(const StepSummary& step) {
   return points;
 }
 
-/// The axes, with a title above them; leaves room so that nothing lies on an edge.
+/// The axes, with a title above them; leaves a margin inside all edges.
 Plot draw_axes(Drawing& drawing, const MachineSummary& machine, const std::vector<Point>& points) {
   AxisRange x{true}, y{true};
   const auto around = [](AxisRange& extent, double value, double factor) {
@@ -82,7 +82,8 @@ Plot draw_axes(Drawing& drawing, const MachineSummary& machine, const std::vecto
   return draw_plot(drawing, layout);
 }
 
-/// The limits with their names along the lines, as far as they lie in the plot. Returns where names stand.
+/// The limits with their names along the lines, as far as they lie in the plot. Returns the places of the
+/// names.
 std::vector<Box> draw_roofs(Drawing& drawing, const Plot& plot, const MachineSummary& machine) {
   const double bandwidth = machine.bandwidth() / giga;
   const double lowest = std::max(plot.x.range.low, plot.y.range.low / bandwidth);
@@ -92,7 +93,7 @@ std::vector<Box> draw_roofs(Drawing& drawing, const Plot& plot, const MachineSum
     const double speed = peak / giga, ridge = speed / bandwidth, y = plot.y(speed);
     highest_peak = std::max(highest_peak, speed);
     drawing.shapes.push_back(Polyline{{{plot.x(ridge), y}, {plot.right, y}}, {Tone::ink, 1.4}});
-    // Under its line beside the ridge, where hardly a kernel is; above it where another roof lies close
+    // Below its line beside the ridge, where hardly any kernel lies; above it if another roof lies close
     // below.
     const bool crowded = std::any_of(machine.peaks.begin(), machine.peaks.end(), [&](const auto& other) {
       const double apart = plot.y(other.second / giga) - y;
@@ -123,7 +124,7 @@ std::vector<Box> draw_roofs(Drawing& drawing, const Plot& plot, const MachineSum
   return taken;
 }
 
-/// Each point, and beside it its number where nothing else stands; further away with a line to it.
+/// Each point, with its number in a free place beside it; a number further away has a line to its point.
 void draw_points(Drawing& drawing, const Plot& plot, const std::vector<Point>& points,
                  std::vector<Box> taken) {
   for (const Point& point : points) {

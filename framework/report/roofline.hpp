@@ -1,6 +1,6 @@
 // The roofline of a measured step (Williams, Waterman and Patterson 2009): operations per byte against
 // operations per second, on logarithmic axes; the machine's limits are lines, kernels are numbered points
-// below them, and a key under the plot says what each number is.
+// below them, and a key under the plot names each number.
 #pragma once
 
 #include "analysis/bench_summary.hpp"
@@ -8,8 +8,8 @@
 
 namespace encore {
 
-/// Of the kernels with the largest shares whose work is known; the key counts those beyond. With margins, for
-/// a file of its own. Throws Error where no kernel's work is known or the machine's limits are not.
+/// Shows the kernels with the largest shares whose work is known; the key counts the others. With margins,
+/// for a file of its own. Throws Error if the work of all kernels, or a limit of the machine, is unknown.
 Drawing draw_roofline(const BenchSummary& summary, const StepSummary& step);
 
 }  // namespace encore

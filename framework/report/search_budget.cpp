@@ -14,12 +14,12 @@ namespace encore {
 
 namespace {
 
-/// A picture shows no more draws than these, and the sums take the square of their number.
+/// The largest number of draws in a picture; the sums take the square of it.
 constexpr std::size_t most_draws = 200;
 /// With fewer random draws a curve of their best says nothing.
 constexpr std::size_t fewest_draws = 4;
 
-/// What no variable of the space sets, as the first run of the search has it.
+/// Settings that no variable of the space sets, from the first run of the search.
 std::map<std::string, nlohmann::json> constants_of(const ReportData& data, const SearchView& view) {
   std::map<std::string, nlohmann::json> constants;
   for (const TrialRow& trial : view.record.trials) {
@@ -37,7 +37,7 @@ std::map<std::string, nlohmann::json> constants_of(const ReportData& data, const
 }
 
 /// Whether draws of the one are draws of the other too. Options that only one of the two runs has belong to a
-/// choice that they made differently.
+/// different choice of the two.
 bool asks_the_same(const ReportData& data, const SearchView& a, const SearchView& b) {
   if (a.row.space != b.row.space || a.row.backend != b.row.backend || a.options.epochs != b.options.epochs ||
       a.options.objectives.size() != 1 || b.options.objectives.size() != 1 ||
@@ -54,7 +54,7 @@ bool asks_the_same(const ReportData& data, const SearchView& a, const SearchView
 /// Scores of independent draws, each trained to its end; one that failed or diverged counts as the worst.
 struct Draws {
   std::vector<double> values;
-  std::size_t without = 0;  ///< a score
+  std::size_t without = 0;  ///< number of draws without a score
   std::set<std::string> searches;
   bool pruned = false;  ///< there are draws, but a search with pruning has no final score of most of them
 };
@@ -89,7 +89,7 @@ Draws random_draws(const ReportData& data, const SearchView& view, const std::de
   return draws;
 }
 
-/// A step goes up where a trial has ended.
+/// A step rises where a trial has ended.
 Series observed_series(const std::vector<BudgetPoint>& points, const Unit& unit) {
   Series series{"best so far", {}, {}};
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -108,7 +108,7 @@ TableBlock budget_table(const SearchView& view, const Metric& metric, const std:
   TableBlock table;
   table.id = "budget-" + id;
   table.caption = "Search " + view.row.name + ": the best " + metric.name +
-                  " of complete trials, whenever it rose, and at the end.";
+                  " of complete trials after each improvement, and at the end.";
   table.columns = {
       {"trainings", "", true}, {"training", "s", true}, {"best so far", unit_of(metric).name, true}};
   for (std::size_t i = 0; i < points.size(); ++i)
@@ -123,7 +123,7 @@ TableBlock draws_table(const SearchView& view, const Metric& metric, const std::
   TableBlock table;
   table.id = "random-best-" + id;
   table.caption = "Search " + view.row.name + ": the best " + metric.name +
-                  " to be expected of so many random draws, with 95 % (bootstrap over the draws).";
+                  " to be expected of N random draws, with 95 % (bootstrap over the draws).";
   const std::string& unit = unit_of(metric).name;
   table.columns = {
       {"draws", "", true}, {"expected best", unit, true}, {"from", unit, true}, {"to", unit, true}};
@@ -135,32 +135,32 @@ TableBlock draws_table(const SearchView& view, const Metric& metric, const std::
   return table;
 }
 
-/// What the two curves are, and why one is not there.
+/// Describes the two curves, or why one is missing.
 std::string explanation(const SearchView& view, const Draws& draws) {
   std::string text =
-      "A training is one trial to its end; what pruned and failed trials took counts by its length. The best "
+      "A training is one trial to its end; pruned and failed trials count by their length. The best "
       "so far "
-      "is what this one search has found, in the order in which its trials ended: one path, without an "
+      "is the result of this one search, in the order in which its trials ended: one path, without an "
       "interval. ";
   if (draws.values.size() >= fewest_draws) {
     text += "Random search is the expected best of n independent draws (Dodge et al. 2019), from the " +
             counted(draws.values.size(), "random trial") + " of " +
             listed({draws.searches.begin(), draws.searches.end()});
     if (view.options.method == search::Method::tpe && draws.searches.contains(view.row.name))
-      text += ", those among them that tpe began with";
+      text += ", including the first ones of tpe";
     text += draws.without > 0 ? "; " + std::to_string(draws.without) +
                                     " of them ended without a score and count as the worst one seen. "
                               : ". ";
     return text +
-           "The curve ends where the draws end: nothing is known of draws beyond them. Both curves are "
+           "The curve ends where the draws end, because further draws are unknown. Both curves are "
            "scores at "
-           "selection, too good in the same way.";
+           "selection, and equally optimistic.";
   }
   if (draws.pruned)
     return text +
-           "Of random draws that were pruned nobody knows how good they would have become, so there is no "
-           "honest "
-           "curve of random search here; the same file with -S search.method=random -S search.pruning=none "
+           "The final scores of pruned random draws are unknown, so this report has no "
+           "unbiased "
+           "curve of random search; the same file with -S search.method=random -S search.pruning=none "
            "gives "
            "one.";
   return text +

@@ -1,5 +1,5 @@
-// What the budget of a search has bought: the best score so far against the trainings that were paid for,
-// beside what independent random draws of the same space are expected to reach. Place in the flow:
+// The return on the budget of a search: the best score so far against the number of trainings,
+// beside the expected best of independent random draws of the same space. Place in the flow:
 // searches.cpp asks.
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace encore {
 
-/// Of a search with one objective; nothing otherwise. Random draws are taken from all `searches` of the same
-/// space and experiment.
+/// Blocks for a search with one objective; otherwise none. Random draws are taken from all `searches` of the
+/// same space and experiment.
 std::vector<Block> budget_blocks(const ReportData& data, const SearchView& view,
                                  const std::deque<SearchView>& searches, const std::string& id);
 

@@ -1,4 +1,4 @@
-// A cell is the mean over all other variables; the side with more cells lies across.
+// A cell is the mean over all other variables; the side with more cells is horizontal.
 #include "report/search_maps.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ using Found = search::Importance;
 
 constexpr std::size_t most_maps = 3;
 
-/// The cells of a map along one variable: places on its axis, and what stands beside them.
+/// The cells of a map along one variable: places on its axis, and their labels.
 struct MapSide {
   std::vector<double> places;
   std::vector<std::string> names;
@@ -42,7 +42,7 @@ MapSide side_of(const RandomVariable& variable) {
   return side;
 }
 
-/// Where a value lies among the cells, in cells.
+/// The place of a value among the cells, in cells.
 double place_among(const RandomVariable& variable, const MapSide& side, double value) {
   if (variable.law == RandomVariable::Law::choice) return value + 0.5;
   if (has_few_values(variable)) return value - variable.low + 0.5;
@@ -94,13 +94,13 @@ Figure map_figure(const SearchSubject& subject, const Found& found, std::size_t 
   figure.id = "map-" + std::to_string(number) + "-" + subject.id;
   figure.caption = subject.title() + ": " + subject.metric.name + " over " + subject.labels[across] +
                    " and " + subject.labels[down] +
-                   ", as the forest of the importances has it. Dots: trials; the diamond: the best one.";
+                   ", by the forest of the importances. Dots: trials; the diamond: the best one.";
   figure.alternative = "A map of shades from " + number_text(low) + " to " + number_text(high) + ".";
   figure.chart = std::move(chart);
   return figure;
 }
 
-/// The pairs that explain most, all together.
+/// The pairs with the largest shares, all together.
 std::vector<search::PairShare> mapped_pairs(const Found& found) {
   std::vector<search::PairShare> pairs = found.pairs();
   std::ranges::stable_sort(pairs, [&](const search::PairShare& a, const search::PairShare& b) {

@@ -1,5 +1,5 @@
-// Maps of a search: the score over two variables at once, as the forest of the importances has it, with the
-// trials as dots. Place in the flow: search_pictures.cpp, where enough trials have a score.
+// Maps of a search: the score over two variables at once, by the forest of the importances, with the
+// trials as dots. Place in the flow: search_pictures.cpp, if enough trials have a score.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace encore {
 
-/// Of the pairs that explain most, all together.
+/// Returns the maps of the pairs with the largest shares, all pairs together.
 std::vector<Figure> search_maps(const SearchSubject& subject, const search::Importance& found);
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// What the variables of a search have to do with its score: how much each explains
+// The influence of the variables of a search on its score: the share that each explains
 // (plan/search/importance.hpp), each against the score, the most important ones in pairs (search_maps.hpp),
 // and all together in parallel coordinates.
 #include <algorithm>
@@ -70,7 +70,7 @@ TableBlock importance_table(const SearchSubject& subject, const Found& found) {
     add(subject.labels[pair.a] + " and " + subject.labels[pair.b], pair.interaction);
   table.notes.push_back("Scores of " + counted(found.trials(), "trial") + " after " +
                         length_text(subject.view.options.unit, found.epochs()) +
-                        ", which every trial had: who came further was chosen for its score" +
+                        ", which every trial had: longer trials were chosen for their score" +
                         (found.ended() > 0 ? "; " + counted(found.ended(), "trial") +
                                                  " had ended by then and count with their last score"
                                            : "") +
@@ -78,9 +78,10 @@ TableBlock importance_table(const SearchSubject& subject, const Found& found) {
                                                    " without a finite score are left out."
                                              : "."));
   table.notes.push_back(
-      "The space is weighted by its laws, not by where the search has looked; where few trials lie a tree "
-      "says "
-      "what the nearest ones gave. What is missing to 100 % are interactions of more variables and the "
+      "The space is weighted by its distributions, not by where the search has looked; where few trials lie "
+      "a "
+      "tree "
+      "gives the value of the nearest ones. The rest to 100 % are interactions of more variables and the "
       "scatter of "
       "single trials. With fewer than about fifty trials the shares are rough.");
   return table;
@@ -95,7 +96,7 @@ Figure slice_figure(const SearchSubject& subject, std::size_t variable, std::siz
   if (is_logarithmic(axis)) chart.x.scale = Axis::Scale::logarithmic;
   chart.y = {subject.metric.name, subject.unit.name};
   chart.categories = names_of_values(axis);
-  std::map<std::int64_t, ScatterChart::Group> groups;  // by how far trials came
+  std::map<std::int64_t, ScatterChart::Group> groups;  // by the length of the trials
   std::size_t count = 0;
   for (std::size_t trial = 0; trial < subject.view.leaderboard.states.size(); ++trial) {
     if (!subject.view.leaderboard.states[trial].has_values() || !subject.trial(trial).active[variable])
@@ -117,7 +118,7 @@ Figure slice_figure(const SearchSubject& subject, std::size_t variable, std::siz
   Figure figure;
   figure.id = "slice-" + std::to_string(number) + "-" + subject.id;
   figure.caption = subject.title() + ": " + subject.metric.name + " of each trial against " +
-                   subject.labels[variable] + ", by how far it was trained.";
+                   subject.labels[variable] + ", by the length of its training.";
   figure.alternative = "Points: " + counted(count, "trial") + ".";
   figure.chart = std::move(chart);
   return figure;
@@ -155,7 +156,7 @@ Figure parallel_figure(const SearchSubject& subject, const std::vector<std::size
   figure.id = "parallel-" + subject.id;
   figure.caption =
       subject.title() + ": one line per trial through its settings to the last score that it has" +
-      (pruned ? std::string(", after so many ") + name_of(view.options.unit) : "") +
+      (pruned ? std::string(", after a number of ") + name_of(view.options.unit) : "") +
       ". On the stub: a variable that the conditions of the space leave out, or no finite score.";
   figure.alternative = "Parallel coordinates of " + counted(chart.lines.size(), "trial") + " over " +
                        counted(variables.size(), "variable") + ".";
@@ -173,8 +174,8 @@ void add_pictures(const SearchSubject& subject, std::vector<Block>& blocks) {
     blocks.push_back(importance_figure(subject, *found));
     blocks.push_back(importance_table(subject, *found));
   } else {
-    blocks.push_back(Paragraph{"With fewer than " + std::to_string(search::fewest_trials) +
-                               " different scores nothing is said about the importance of variables."});
+    blocks.push_back(Paragraph{"The importance of variables needs at least " +
+                               std::to_string(search::fewest_trials) + " different scores."});
   }
   for (std::size_t i = 0; i < std::min(most_slices, order.size()); ++i)
     blocks.push_back(slice_figure(subject, order[i], i + 1));

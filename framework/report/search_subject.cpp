@@ -1,4 +1,4 @@
-// What kind of axis a variable makes, and what stands on it.
+// The kind of axis of a variable, and its labels.
 #include "report/search_subject.hpp"
 
 #include <limits>

@@ -1,5 +1,5 @@
-// SearchSubject: one objective of a search, with what all its pictures need of trials and variables.
-// Place in the flow: search_pictures.cpp makes one for each objective; search_maps.hpp draws it too.
+// SearchSubject: one objective of a search, with the facts about trials and variables that all its pictures
+// need. Place in the flow: search_pictures.cpp makes one for each objective; search_maps.hpp draws it too.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +17,12 @@ namespace encore {
 inline constexpr std::size_t map_cells = 12;
 
 bool is_logarithmic(const RandomVariable& variable);
-/// Whole numbers of which each has room for itself.
+/// Whether the variable is a short range of integers, of which each has a cell.
 bool has_few_values(const RandomVariable& variable);
-/// Of a variable whose values are few, the name of each; nothing otherwise.
+/// The name of each value of a variable with few values; otherwise empty.
 std::vector<std::string> names_of_values(const RandomVariable& variable);
 
-/// One objective of a search, with what all its pictures need.
+/// One objective of a search, with the facts that all its pictures need.
 struct SearchSubject {
   const SearchView& view;
   std::size_t objective;
@@ -35,14 +35,14 @@ struct SearchSubject {
   const search::Trial& trial(std::size_t number) const { return view.history().trials[number]; }
   /// The last score that the trial has; NaN without one.
   double value(std::size_t number) const;
-  /// Of a variable with few values the number of the value, counted from 0.
+  /// For a variable with few values the number of the value, counted from 0.
   double coordinate(std::size_t number, std::size_t variable) const;
   bool is_complete(std::size_t number) const {
     return view.leaderboard.states[number].last == search::Outcome::complete;
   }
 };
 
-/// "complete", "after 3 epochs": how far a trial with a score came.
+/// "complete", "after 3 epochs": the length of a trial with a score.
 std::string state_text(const SearchSubject& subject, std::size_t trial);
 
 }  // namespace encore

@@ -1,5 +1,5 @@
-// Searches that proposed runs of this report: what they cost, their best trials, and what fresh seeds say of
-// those. Read next: search_budget.cpp, search_pictures.cpp.
+// Searches that proposed runs of this report: their cost, their best trials, and the scores of those with
+// fresh seeds. Read next: search_budget.cpp, search_pictures.cpp.
 #include <deque>
 
 #include "plan/search/search.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 using Searches = std::deque<SearchView>;
 
-/// Best trials in a table for people.
+/// The number of best trials in a table for people.
 constexpr std::size_t most_best_trials = 10;
 
 bool has_run_of(const SearchRecord& record, const ReportData& data) {
@@ -27,7 +27,7 @@ bool has_run_of(const SearchRecord& record, const ReportData& data) {
   });
 }
 
-/// Oldest first, so that ids stay when another search follows.
+/// Oldest first, so that ids stay the same if another search follows.
 Searches searches_of(const ReportData& data) {
   Searches searches;
   std::vector<SearchRow> rows = list_searches(data.store);
@@ -45,7 +45,7 @@ std::string objectives_text(const search::SearchOptions& options) {
   return text;
 }
 
-/// By one objective; of several there is a front and no best value.
+/// The best value of a search with one objective; several objectives have a front and no best value.
 TableCell best_cell(const ReportData& data, const SearchView& view) {
   if (view.options.objectives.size() != 1 || view.leaderboard.winners.empty()) return {};
   const double best =
@@ -57,8 +57,9 @@ TableBlock cost_table(const ReportData& data, const Searches& searches) {
   TableBlock table;
   table.id = "search-costs";
   table.caption =
-      "Searches that proposed runs of this report, with all that they have trained: pruned and failed trials "
-      "too. "
+      "Searches that proposed runs of this report, with all that they have trained, including pruned and "
+      "failed "
+      "trials. "
       "\"confirming\" is the training of the best trials with fresh seeds.";
   table.columns = {{"search", "", false},    {"method", "", false},    {"pruning", "", false},
                    {"objective", "", false}, {"trials", "", true},     {"complete", "", true},
@@ -209,27 +210,26 @@ std::string best_text(const Metric& metric, const ConfirmedTrial& best) {
 Paragraph curse_text(const ReportData& data, const SearchView& view,
                      const std::vector<ConfirmedTrial>& confirmed) {
   std::string text =
-      "A later trial depends on the scores of earlier ones, and the best of many trials has been lucky too: "
+      "A later trial depends on the scores of earlier ones, and the best of many trials is partly luck: "
       "the "
       "score by which it was chosen is too good (the winner's curse). ";
   if (confirmed.empty() || confirmed.front().fresh.empty())
     return {
         text +
-        "Its score on the test set, which no decision has seen, is not; new seeds of the best trials tell "
-        "how much of a lead was luck: confirm = 3 in [search] trains the best three again, with seeds that "
+        "Its score on the test set, which no decision has used, is not; new seeds of the best trials show "
+        "which part of a lead was luck: confirm = 3 in [search] trains the best three again, with seeds that "
         "no "
         "trial had."};
   text += best_text(data.metrics.of(view.options.objectives.front().metric), confirmed.front());
   text +=
-      " Fresh seeds take away the luck of the seed by which a trial was chosen. They do not take away that "
+      " Fresh seeds remove the luck of the seed by which a trial was chosen. But the "
+      "checkpoint of every run, and the setting itself, were chosen on this development set; only "
       "the "
-      "checkpoint of every run, and the setting itself, were chosen on this development set: for that there "
-      "is the "
-      "test set, which no decision has seen.";
+      "test set is free of that choice, because no decision has used it.";
   if (confirmed.size() > 1)
     text +=
         " Of " + counted(confirmed.size(), "trial") +
-        " the best mean is a choice again, if a small one; where intervals overlap, the order is not known.";
+        " the best mean is again a choice, if a small one; where intervals overlap, the order is uncertain.";
   return {text};
 }
 
@@ -249,7 +249,7 @@ void add_confirmations(const ReportData& data, const SearchView& view, const std
   }
 }
 
-/// Unique in the document, whatever the search is called.
+/// Unique in the document, for any name of the search.
 std::string id_of(std::size_t number) {
   return "search-" + std::to_string(number + 1);
 }

@@ -10,7 +10,7 @@ namespace encore {
 
 namespace {
 
-/// A section as people name it; what lies in another one names that.
+/// The name of a section for people; a nested one has the outer name in front.
 struct Name {
   std::string name, id, parent = {};
 };

@@ -1,5 +1,5 @@
-// Which sections a report has: those that were asked for, by name, less those that were not wanted. Place in
-// the flow: report.cpp asks before it makes a section, and lets apply() take parts out of what was made.
+// The sections of a report: those that the user names, without those that the user excludes. Place in
+// the flow: report.cpp asks before it makes a section, and calls apply() to remove parts of it.
 #pragma once
 
 #include "document/document.hpp"
@@ -9,13 +9,13 @@ namespace encore {
 
 class SectionChoice {
  public:
-  /// Throws Error for a name that is none.
+  /// Throws Error for an unknown name.
   explicit SectionChoice(const ReportOptions& options);
 
   bool has_abstract() const;
   /// Whether the section, or one in it, is wanted.
   bool wants(const std::string& id) const;
-  /// Takes out of a wanted section what is not.
+  /// Removes the unwanted parts of a wanted section.
   void apply(Section& section) const;
 
  private:
@@ -25,7 +25,7 @@ class SectionChoice {
   std::vector<std::string> wanted_, unwanted_;  // ids
 };
 
-/// References to what is not in the document become text.
+/// Turns references to missing parts of the document into text.
 void unlink_missing(Document& document);
 
 }  // namespace encore

@@ -1,5 +1,5 @@
-// The sections of a report, one file each. Every function only reads the data; a section without anything
-// to say is empty and left out, but what was not recorded is said.
+// The sections of a report, one file each. Every function only reads the data; an empty section
+// is left out, but facts that were not recorded are reported.
 #pragma once
 
 #include <optional>
@@ -12,66 +12,66 @@
 
 namespace encore {
 
-/// abstract.cpp: what was asked, what was run, the answer with its uncertainty, whether it was verified.
+/// abstract.cpp: the question, the runs, the answer with its uncertainty, and whether it was verified.
 std::vector<Block> abstract_blocks(const ReportData& data);
 std::vector<std::pair<std::string, std::string>> title_facts(const ReportData& data);
 
-/// results.cpp: per question the answer, what was tested, what must be known to read it.
+/// results.cpp: for each question the answer, its tests, and notices about them.
 Section results_section(const ReportData& data);
 /// The answers alone, with one picture.
 Section brief_results_section(const ReportData& data);
 /// Notices, table and picture of a question.
 std::vector<Block> answer_blocks(const ReportData& data, const Question& question);
-/// answer.cpp: what each candidate is, its mean and its test; the key in a table of its own where it is wide.
+/// answer.cpp: each candidate, its mean and its test; a wide key has a table of its own.
 std::vector<TableBlock> answer_tables(const ReportData& data, const Question& question);
-/// Whether there is more to draw than one value.
+/// Whether there is more than one value to draw.
 bool has_picture(const Question& question);
 Figure answer_figure(const Question& question);
-/// numbers.cpp: what is behind the answer, for checking.
+/// numbers.cpp: the numbers behind the answer, for checking.
 TableBlock candidate_table(const ReportData& data, const Question& question);
 TableBlock pair_table(const ReportData& data, const Question& question);
-/// measures.cpp: mean and deviation of everything that was measured.
+/// measures.cpp: mean and deviation of all measures.
 Section measures_section(const ReportData& data);
-/// trials.cpp: every trial counted, how one is chosen, what the best of n is to be expected.
+/// trials.cpp: the number of trials, how one is chosen, and the expected best of n.
 Section trials_section(const ReportData& data);
-/// searches.cpp: what the searches that proposed these runs cost, what their winners' scores are worth, and
-/// what the parameters have to do with them.
+/// searches.cpp: the cost of the searches that proposed these runs, the scores of their winners, and
+/// the influence of the parameters.
 Section searches_section(const ReportData& data);
 /// Cost and winners alone.
 Section brief_searches_section(const ReportData& data);
 /// search_pictures.cpp: importance, every parameter against the score, two at once (search_maps.hpp), and all
 /// together.
 std::vector<Block> search_pictures(const ReportData& data, const SearchView& view, const std::string& id);
-/// classes.cpp: precision, recall and F1 of each class; what was taken for what.
+/// classes.cpp: precision, recall and F1 of each class; confused classes.
 Section classes_section(const ReportData& data);
 /// curves.cpp: measurements over the steps, with a band over seeds.
 Section curves_section(const ReportData& data);
-/// Of the score that chooses checkpoints alone; nothing where it was not recorded.
+/// The score that chooses checkpoints alone; empty if it was not recorded.
 std::optional<Figure> score_figure(const ReportData& data);
-/// sweep_pictures.cpp: what the parameters have to do with the score, and when what was run.
+/// sweep_pictures.cpp: the influence of the parameters on the score, and the times of the runs.
 Section sweep_section(const ReportData& data);
-/// examples.cpp: sentences with what was right, wrong and missed.
+/// examples.cpp: sentences with correct, wrong and missed predictions.
 Section examples_section(const ReportData& data);
-/// attention.cpp: what heads look at in texts that the best candidate has kept.
+/// attention.cpp: the attention of heads in examples that the best candidate has kept.
 Section attention_section(const ReportData& data);
-/// service.cpp: the texts that a server has got, beside the development set.
+/// service.cpp: the inputs of a server, compared with the development set.
 Section service_section(const ReportData& data);
 /// method.cpp: model, training and settings.
 Section method_section(const ReportData& data);
-/// data.cpp: files, sizes, lengths, labels, what was cut. Part of the method.
+/// data.cpp: files, sizes, lengths, labels, cut examples. Part of the method.
 Section data_section(const ReportData& data);
 /// environment.cpp: code, build, machines, plugins, compute.
 Section environment_section(const ReportData& data);
-/// reproduction.cpp: commands, digests, verdicts, and what was not recorded.
+/// reproduction.cpp: commands, digests, verdicts, and facts that were not recorded.
 Section reproduction_section(const ReportData& data);
 /// commands.cpp: the commands and the experiment files, part of the reproduction.
 Section command_section(const ReportData& data);
 /// The same on half a page.
 Section brief_reproduction_section(const ReportData& data);
-/// against.cpp: another set of runs beside this one.
+/// against.cpp: another set of runs, compared with this one.
 Section against_section(const ReportData& data, const ReportData& old, const std::string& what);
 
-/// Everything of a section that says something.
+/// All parts of a section that are not empty.
 void add_section(std::vector<Section>& sections, Section section);
 
 }  // namespace encore

@@ -1,6 +1,5 @@
-// What exp serve --monitor has kept of the texts that a run's model has answered to, beside the development
-// set that it was chosen by: whether the texts have changed, since when, and how often the answers were
-// right.
+// Compares the inputs that exp serve --monitor has kept for a run's model with the development set by which
+// the model was chosen: whether the inputs have changed, since when, and how often the answers were right.
 #include <cmath>
 
 #include "monitor/monitoring.hpp"
@@ -28,46 +27,47 @@ Paragraph what_was_kept(const RunRow& run, const Monitoring& said) {
       said.window < said.texts ? ", of which the last " + thousands(said.window) + " are described" : "";
   return {
       Text({code(run.name),
-            {": " + counted(static_cast<std::size_t>(said.texts), "text") + " from " + utc_text(said.first) +
+            {": " + counted(static_cast<std::size_t>(said.texts), "input") + " from " + utc_text(said.first) +
              " to " + utc_text(said.last) + described + ". They are compared with the " +
-             counted(static_cast<std::size_t>(said.reference_texts), "text") + " of " + said.source +
-             ". From the request to the answer passed " + milliseconds(said.seconds_median) +
+             counted(static_cast<std::size_t>(said.reference_texts), "input") + " of " + said.source +
+             ". The time from the request to the answer was " + milliseconds(said.seconds_median) +
              " (median), at p95 " + milliseconds(said.seconds_95) + ", at p99 " +
              milliseconds(said.seconds_99) + "."}})};
 }
 
-/// What the bets on a change have come to.
+/// The result of the bets on a change.
 Block verdict_on_change(const Monitoring& said) {
   const std::string limit = "1/alpha = " + number_text(1.0 / said.alpha) +
-                            "; where nothing changes it is ever reached with a probability of at most " +
+                            "; without a change it is ever reached with a probability of at most " +
                             number_text(said.alpha);
   if (!said.alarm)
     return Paragraph{"No change was seen: the evidence for one was at most 10^" +
                      number_text(said.log10_evidence) + " (an alert needs " + limit + ")."};
-  return Notice{"The texts have changed: after " + counted(static_cast<std::size_t>(*said.alarm), "text") +
+  return Notice{"The inputs have changed: after " + counted(static_cast<std::size_t>(*said.alarm), "input") +
                 " the evidence for a change had reached " + limit + "."};
 }
 
 Paragraph verdict_on_answers(const Monitoring& said) {
   const ServedVerdicts& verdicts = said.verdicts;
-  if (verdicts.all == 0) return {"How often the answers were right is not known: no feedback came."};
+  if (verdicts.all == 0) return {"The share of right answers is unknown: no feedback was sent."};
   const ShareInterval interval = interval_of(verdicts);
-  return {"Of " + counted(static_cast<std::size_t>(verdicts.all), "text") + " with feedback " +
+  return {"Of " + counted(static_cast<std::size_t>(verdicts.all), "input") + " with feedback " +
           number_text(100.0 * static_cast<double>(verdicts.correct) / static_cast<double>(verdicts.all)) +
-          " % were answered rightly (95 % interval " + number_text(100.0 * interval.low) + " to " +
+          " % were answered correctly (95 % interval " + number_text(100.0 * interval.low) + " to " +
           number_text(100.0 * interval.high) + ", Wilson's)."};
 }
 
 TableBlock measure_table(const RunRow& run, const Monitoring& said, const std::string& id) {
   TableBlock table;
   table.id = id;
-  table.caption = Text(
-      {{"Texts that came to "},
-       code(run.name),
-       {" beside the reference: means over texts, population stability index (PSI) and Jensen-Shannon "
-        "divergence (JS, bits) of the last " +
-        thousands(said.window) +
-        ", and the most that the bets on a change of this number alone have come to, as a power of ten."}});
+  table.caption =
+      Text({{"Inputs of "},
+            code(run.name),
+            {" compared with the reference: means over inputs, population stability index (PSI) and "
+             "Jensen-Shannon "
+             "divergence (JS, bits) of the last " +
+             thousands(said.window) +
+             ", and the largest result of the bets on a change of this number alone, as a power of ten."}});
   table.columns = {{"measure"},       {"reference", "", true}, {"live", "", true},
                    {"PSI", "", true}, {"JS", "", true},        {"log10 evidence", "", true}};
   for (const MeasuredShift& each : said.measures)
@@ -105,14 +105,14 @@ Figure evidence_figure(const RunRow& run, const Monitoring& said, const std::str
   }
   const std::string end = "10^" + number_text(said.log10_evidence_now);
   return {.id = id,
-          .caption = Text({{"Evidence that the texts of "},
+          .caption = Text({{"Evidence that the inputs of "},
                            code(run.name),
                            {" have changed, after each of them, and the limit of an alert. It begins with 1 "
-                            "and does not grow as long as nothing changes."}}),
+                            "and does not grow without a change."}}),
           .alternative = "A curve from 1 to " + end + " after " + thousands(said.texts) +
-                         " texts; its limit is 10^" + number_text(limit) + ".",
+                         " inputs; its limit is 10^" + number_text(limit) + ".",
           .chart = LineChart{
-              .x = {.label = "text"},
+              .x = {.label = "input"},
               .y = {.label = "log10 evidence"},
               .series = {std::move(evidence), {.name = "alert", .x = {1.0, texts}, .y = {limit, limit}}}}};
 }
@@ -129,7 +129,7 @@ void add_service(const ReportData& data, const RunRow& run, const std::string& n
     return;
   }
   if (!reference) {
-    blocks.push_back(Notice{Text({{counted(texts.size(), "text") + " came to "},
+    blocks.push_back(Notice{Text({{counted(texts.size(), "input") + " came to "},
                                   code(run.name),
                                   {", which has no reference to compare them with."}})});
     return;

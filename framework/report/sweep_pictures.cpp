@@ -1,5 +1,5 @@
-// What the parameters of a sweep have to do with the score: how much each explains, each against the score,
-// all together in parallel coordinates; and when what was run.
+// The influence of the parameters of a sweep on the score: the share that each explains, each against the
+// score, all together in parallel coordinates; and the times of the runs.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -71,7 +71,7 @@ std::vector<Importance> importances(const Question& question, const Scored& scor
   return all;
 }
 
-/// A difference of two estimates: where chance alone would explain more, nothing is left.
+/// A difference of two estimates: 0 if chance alone would explain more.
 double adjusted_percent(const MainEffect& effect) {
   return std::max(0.0, 100.0 * effect.adjusted);
 }
@@ -79,15 +79,15 @@ double adjusted_percent(const MainEffect& effect) {
 TableBlock importance_table(const Question& question, const std::vector<Importance>& all, std::size_t runs) {
   TableBlock table;
   table.id = "importance-" + question.id;
-  table.caption =
-      question.title + ": how much of the variance of the score over " + counted(runs, "run") +
-      " one parameter alone explains (main effect of a one-way analysis of variance: the sum "
-      "over its values of n "
-      "times the squared distance of their mean from the mean of all, over the total sum of "
-      "squares). Adjusted: less "
-      "what chance alone would explain, at least 0. On a balanced grid these are the first-order terms of a "
-      "functional analysis "
-      "of variance; otherwise shares overlap.";
+  table.caption = question.title + ": how much of the variance of the score over " + counted(runs, "run") +
+                  " one parameter alone explains (main effect of a one-way analysis of variance: the sum "
+                  "over its values of n "
+                  "times the squared distance of their mean from the mean of all, over the total sum of "
+                  "squares). Adjusted: less "
+                  "the share that chance alone would explain, at least 0. On a balanced grid these are the "
+                  "first-order terms of a "
+                  "functional analysis "
+                  "of variance; otherwise shares overlap.";
   table.columns = {{"parameter", "", false}, {"values", "", true},    {"runs", "", true},
                    {"explained", "%", true}, {"adjusted", "%", true}, {"F", "", true},
                    {"p", "", true}};
@@ -102,7 +102,7 @@ TableBlock importance_table(const Question& question, const std::vector<Importan
          one.effect.p ? TableCell(p_value_text(*one.effect.p), *one.effect.p) : TableCell()});
   table.notes.push_back(
       "p is not corrected for the number of parameters, and the rest of the variance belongs to "
-      "interactions and to what was not varied. With fewer than about ten runs a value the shares "
+      "interactions and to constant settings. With fewer than about ten runs per value the shares "
       "are rough.");
   for (const Importance& one : all)
     if (one.factor != nullptr && one.factor->keys.size() > 1) {
@@ -236,7 +236,7 @@ Figure parallel_figure(const Question& question, const Scored& scored,
 }
 
 void add_question(const ReportData& data, const Question& question, std::vector<Block>& blocks) {
-  if (data.all_searched(question)) return;  // section "searches" says it
+  if (data.all_searched(question)) return;  // the section "searches" has it
   const Scored scored = scored_runs(question);
   const std::vector<Importance> all = importances(question, scored);
   std::vector<const Factor*> factors;
@@ -265,7 +265,7 @@ Section sweep_section(const ReportData& data) {
   if (chart.bars.size() < 2) return section;
   Figure figure;
   figure.id = "timeline";
-  figure.caption = "When which run was computed, on as many lanes as a host had attempts under way at once" +
+  figure.caption = "Times of the runs, on as many lanes as a host had attempts running at once" +
                    std::string(untimed > 0 ? "; " + counted(untimed, "attempt") +
                                                  " whose end was not recorded have no bar."
                                            : ".");

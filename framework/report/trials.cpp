@@ -1,5 +1,5 @@
-// Every trial is counted: how each ended, how one is chosen among them, and what the best of n is to be
-// expected to reach.
+// Counts every trial: how each ended, how one is chosen among them, and the expected best
+// of n.
 #include <algorithm>
 #include <cmath>
 
@@ -20,8 +20,9 @@ TableBlock state_table(const ReportData& data) {
   TableBlock table;
   table.id = "trials";
   table.caption =
-      "All trials, those without a result too: runs as they stand, attempts as they ended. A run has several "
-      "attempts when it was interrupted or tried again.";
+      "All trials, including those without a result: runs by their state, attempts by their end. A run has "
+      "several "
+      "attempts if it was interrupted or retried.";
   table.columns = {{"state", "", false},
                    {"runs", "", true},
                    {"attempts", "", true},
@@ -60,7 +61,7 @@ TableBlock unfinished_table(const ReportData& data) {
   return table;
 }
 
-/// Of its last attempt, where somebody recorded it.
+/// The end of its last attempt, if it was recorded.
 TableCell end_of(const ReportData& data, const RunRow& run) {
   const auto attempts = data.attempts.find(run.number);
   if (attempts == data.attempts.end() || attempts->second.empty()) return {};
@@ -71,7 +72,7 @@ TableCell end_of(const ReportData& data, const RunRow& run) {
 TableBlock run_table(const ReportData& data) {
   TableBlock table;
   table.id = "runs";
-  // One column of scores where all are of one metric; else each score has its metric beside it.
+  // One column of scores if all are of one metric; else each score has its metric beside it.
   const std::vector<std::string> metrics = data.metric_names();
   const bool mixed = metrics.size() > 1;
   table.caption = "Every run with its " + (mixed ? "score" : listed(metrics)) + " at the chosen checkpoint.";
@@ -140,7 +141,7 @@ Paragraph rule(const ReportData& data) {
   std::string text = "Within a run ";
   const std::size_t blank = data.select.find(' ');
   if (data.select.empty()) {
-    text += "the checkpoint was chosen by a rule (train.select) that is not the same in all runs";
+    text += "the checkpoint was chosen by a rule (train.select) that differs between runs";
   } else {
     text += std::string("the checkpoint with the ") +
             (data.select.starts_with("max") ? "highest" : "lowest") + " " +
@@ -148,13 +149,13 @@ Paragraph rule(const ReportData& data) {
             ties_text(data.runs) + " (train.select = \"" + data.select + "\")";
   }
   return {text +
-          "; the test set was scored once, with that checkpoint. Among the runs of a candidate nothing was "
-          "chosen: every complete one counts with its seed, and of repeats of one question the newest "
+          "; the test set was scored once, with that checkpoint. No run of a candidate was "
+          "selected: every complete one counts with its seed, and of repeats of one question the newest "
           "complete one. "
           "Runs without a result count as trials, and their reasons stand below."};
 }
 
-/// The score by which a trial would be chosen, and of how many trials there is none.
+/// The score by which a trial would be chosen, and the number of trials without one.
 struct Scores {
   std::vector<double> values;
   std::size_t without = 0;
@@ -178,7 +179,7 @@ Scores scores_of(const Question& question, const std::string& metric) {
 
 void add_expected_best(const ReportData& data, const Question& question, std::vector<Block>& blocks) {
   const std::string& select = data.select;
-  // What a search proposed is no draw at random: section "searches" has its budget.
+  // Proposals of a search are not random draws: the section "searches" has its budget.
   if (selected_metric(select).empty() || data.any_searched(question)) return;
   const Metric metric = data.metrics.of(selected_metric(select));
   const bool maximize = select.starts_with("max");
@@ -194,8 +195,7 @@ void add_expected_best(const ReportData& data, const Question& question, std::ve
   Series series{"expected best", {}, {}};
   TableBlock table;
   table.id = "expected-best-" + question.id;
-  table.caption =
-      question.title + ": the best " + metric.name + " to be expected from a budget of so many trials.";
+  table.caption = question.title + ": the best " + metric.name + " to be expected from a budget of N trials.";
   table.columns = {{"trials", "", true}, {"expected best " + metric.name, unit.name, true}};
   for (std::size_t n = 1; n <= best.size(); ++n) {
     series.x.push_back(static_cast<double>(n));

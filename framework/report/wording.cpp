@@ -32,7 +32,7 @@ std::optional<double> utc_from(const std::string& text) {
   parts.tm_mon -= 1;
   const std::tm asked = parts;
   const std::time_t time = ::timegm(&parts);
-  // timegm takes the 31st of February for the 3rd of March.
+  // timegm takes the 31st of February as the 3rd of March.
   if (parts.tm_mon != asked.tm_mon || parts.tm_mday != asked.tm_mday || parts.tm_hour != asked.tm_hour)
     return std::nullopt;
   return static_cast<double>(time);

@@ -1,4 +1,4 @@
-// How a report writes times, values and cells: one wording for all sections. See also
+// The form of times, values and cells in a report: one wording for all sections. See also
 // document/quantity.hpp.
 #pragma once
 
@@ -26,21 +26,21 @@ std::optional<double> utc_from(const std::string& text);
 std::string block_id(const std::string& name);
 /// "0.034", "1.2e-05"
 std::string p_value_text(double p);
-/// What an interval covers: "95 %" for 0.05.
+/// The coverage of an interval: "95 %" for 0.05.
 std::string percent_of(double alpha);
 
-/// How a metric is shown: fractions in percent.
+/// The form of a metric: fractions in percent.
 struct Unit {
   double factor = 1.0;
   std::string name;  ///< "%", else the unit of the metric
 };
 Unit unit_of(const Metric& metric);
-/// Between two values in percent lie percentage points: "points".
+/// The unit of a difference: two values in percent differ by percentage points, "points".
 std::string unit_of_differences(const Metric& metric);
 
 TableCell value_cell(const Metric& metric, double value);  ///< empty for NaN
 TableCell value_cell(const Metric& metric, std::optional<double> value);
-/// Of a mean, or of what is written with the digits of one.
+/// A mean, or a value with the digits of a mean.
 TableCell value_cell(const Metric& metric, const MeanDigits& digits, double value);
 /// "91.18 ± 0.25": mean and standard deviation, sorted and exported by the mean.
 TableCell mean_cell(const Metric& metric, const std::vector<double>& values);

@@ -1,4 +1,4 @@
-// JSON of workers is put into bodies as it is.
+// Turns finished jobs into bodies of HTTP; JSON of workers is copied as it is. Read answers.hpp first.
 #include "serve/answers.hpp"
 
 #include <cstring>
@@ -27,7 +27,7 @@ Json named(const ServedModel& model) {
           {"version", model.version}};
 }
 
-/// `{..., NAME: [TEXTS]}`, with texts that are JSON already.
+/// `{..., NAME: [LIST]}`, where `texts` is the list, JSON already.
 std::string with_list(const Json& object, const char* name, const std::string& texts) {
   std::string body = dumped(object);
   body.pop_back();
@@ -55,8 +55,8 @@ std::string predict_body(const ServedModel& model, const Job& job) {
 std::string embeddings_body(const ServedModel& model, const ServeRequest& request, const Job& job) {
   const auto length = static_cast<std::int64_t>(job.answers.at(0).text.size() / sizeof(float));
   if (request.dimensions && *request.dimensions != length)
-    throw Refusal(400, "\"dimensions\" is " + std::to_string(*request.dimensions) +
-                           ", and the vectors of this model have " + std::to_string(length) +
+    throw Refusal(400, "invalid \"dimensions\" " + std::to_string(*request.dimensions) +
+                           ": the vectors of this model have " + std::to_string(length) +
                            " numbers; leave it out");
   Json body = {{"object", "list"}};
   body.update(named(model));
@@ -84,7 +84,7 @@ Json usage_json(std::int64_t prompts, std::int64_t written) {
   return {{"prompt_tokens", prompts}, {"completion_tokens", written}, {"total_tokens", prompts + written}};
 }
 
-/// Of a writing: a list of texts for each prompt.
+/// The body for generated text: a list of outputs for each prompt.
 Json written_by(const Job& job) {
   return parse_json<Json>(job.answers.front().text);
 }
@@ -166,8 +166,8 @@ std::string stream_failure(int status, const std::string& reason) {
   return event(error_body(status, reason)) + event("[DONE]");
 }
 
-/// A reason may repeat what a client has sent: in JSON a "<" may be written so that no reader takes it for a
-/// tag.
+/// A reason may repeat data that a client has sent: in JSON a "<" is written so that no browser takes it for
+/// a tag.
 std::string error_body(int status, const std::string& reason) {
   std::string body;
   for (const char letter : dumped({{"error", {{"message", reason}, {"type", error_type(status)}}}}))

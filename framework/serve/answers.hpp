@@ -1,4 +1,4 @@
-// Answers: what workers have answered, as bodies of HTTP. Place in the flow: a Job that is over -> here ->
+// Answers: turns the answers of workers into bodies of HTTP. Place in the flow: a Job that is over -> here ->
 // service.cpp.
 #pragma once
 
@@ -11,17 +11,17 @@
 
 namespace encore {
 
-/// Who has answered.
+/// The model and the program that answered.
 struct ServedModel {
   std::string name;     ///< of the run
   std::string version;  ///< of Encore
   ServeModel facts;
 };
 
-/// Throws Refusal with the first reason where a text has no answer.
+/// Throws Refusal with the first reason if an input has no answer.
 std::string answer_body(const ServedModel& model, const ServeRequest& request, const Job& job,
                         std::string_view id);
-/// An event of a stream with what a text has more; the last one with the reason of its end; the events of a
+/// Events of a stream: one with the new part of the text; the last one with the reason of its end; those of a
 /// failure.
 std::string stream_part(const ServedModel& model, std::string_view id, std::string_view text);
 std::string stream_end(const ServedModel& model, std::string_view id, const Job& job);

@@ -1,4 +1,5 @@
-// The turns of inputs, the rest of long ones, and the batch that leaves for a worker.
+// Orders the inputs, makes long ones rest, and forms the batch that a worker receives. Read batcher.hpp
+// first.
 #include "serve/batcher.hpp"
 
 #include <utility>

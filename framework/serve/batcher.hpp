@@ -32,7 +32,7 @@ namespace encore {
 
 struct BatchRules {
   std::size_t texts = 32;             ///< of a full batch
-  std::chrono::microseconds wait{0};  ///< at most, of the oldest input while a worker is idle
+  std::chrono::microseconds wait{0};  ///< at most, for the oldest input while a worker is idle
   std::size_t queue = 1024;           ///< inputs that may wait
 };
 
@@ -40,12 +40,12 @@ struct BatchRules {
 struct Waiting {
   std::shared_ptr<Job> job;
   std::size_t text = 0;  ///< its index in the job
-  bool again = false;    ///< a worker ended while it computed it
+  bool again = false;    ///< a worker ended while it computed this input
   std::size_t seen = 0;  ///< bytes of its partial answers that its worker has sent
   ServeClock::time_point since = {};
 
   std::size_t bytes() const { return job->texts[text].size(); }
-  /// It takes a worker so long to tokenize that it leaves alone, and that another worker stays free.
+  /// Tokenizing it takes long: it leaves alone, and another worker stays free.
   bool is_long() const { return job->work != ServeWork::writing && bytes() > long_text_bytes; }
 
   static constexpr std::size_t long_text_bytes = std::size_t{16} << 10;
@@ -53,7 +53,7 @@ struct Waiting {
 
 class Batcher {
  public:
-  /// What a batch may hold.
+  /// The limits of a batch.
   enum class Take { any_text, short_texts };
 
   explicit Batcher(const BatchRules& rules) : rules_(rules) {}
@@ -64,7 +64,7 @@ class Batcher {
     return (texts == 1 ? single_ : waiting() - single_) + texts <= rules_.queue;
   }
   void add(const std::shared_ptr<Job>& job, ServeClock::time_point now);
-  /// Puts it before all others. It leaves alone, so that an input that ends workers takes no others with it.
+  /// Puts it before all others. It leaves alone, so that an input that ends workers does not affect others.
   void add_again(Waiting text);
   /// The batch for a worker that computes `in_hands` inputs now; empty: nothing yet.
   std::vector<Waiting> take(std::size_t in_hands, ServeClock::time_point now, Take what = Take::any_text);
@@ -85,7 +85,7 @@ class Batcher {
   Waiting pop(Queue& queue);
   /// Whether the next turn is that of a long input, which may have to rest first.
   bool long_is_first(Take what) const;
-  /// The queue whose first input leaves next; null where none may leave.
+  /// The queue whose first input leaves next; null if none may leave.
   Queue* next(Take what, ServeClock::time_point now);
   /// When the first input of a queue that is not empty leaves for an idle worker.
   ServeClock::time_point due(const Queue& queue) const;
@@ -95,7 +95,7 @@ class Batcher {
   Queue short_, long_;
   std::size_t single_ = 0;                  ///< inputs that wait and are alone in their request
   Turn turn_ = 0;                           ///< of the input that left last
-  ServeClock::time_point short_came_ = {};  ///< the newest short input
+  ServeClock::time_point short_came_ = {};  ///< arrival of the newest short input
   ServeClock::time_point long_may_leave_ = {};
 };
 

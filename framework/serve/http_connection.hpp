@@ -1,5 +1,5 @@
-// What a coroutine of HttpServer waits on: a connection with a clock, and the reply that a handler fills.
-// Place in the flow: http_server.cpp alone.
+// The types that a coroutine of HttpServer waits on: a connection with a clock, and the reply that a handler
+// fills. Place in the flow: http_server.cpp alone.
 #pragma once
 
 #include <chrono>
@@ -74,12 +74,12 @@ class Reply final : public HttpReply {
   std::function<void()> gone_;
 };
 
-/// An open connection with a clock for what it does.
+/// An open connection with a clock for its reads and writes.
 struct Connection : std::enable_shared_from_this<Connection> {
   explicit Connection(tcp::socket socket_) : socket(std::move(socket_)), clock(socket.get_executor()) {}
 
-  /// What is read or written from now on fails after so long, and `late` says why. (The streams of Beast
-  /// close the socket then, and nobody could be told.)
+  /// Makes every read or write fail after `time` from now, and sets `late` then. (The streams of Beast close
+  /// the socket instead, so that no client would get a reason.)
   void expires_after(std::chrono::milliseconds time) {
     late = false;
     clock.expires_after(time);
@@ -99,7 +99,7 @@ struct Connection : std::enable_shared_from_this<Connection> {
     waits_for_client = for_client;
     since = std::chrono::steady_clock::now();
   }
-  /// Ends it without a word.
+  /// Closes the connection without an answer.
   void give_way() {
     waits_for_client = false;
     gave_way = true;
@@ -111,8 +111,8 @@ struct Connection : std::enable_shared_from_this<Connection> {
   asio::steady_timer clock;
   std::uint64_t phase = 0;
   bool late = false;
-  bool idle = true;  ///< nothing is asked on it
-  /// The server waits for its client, with no work for it in hand.
+  bool idle = true;  ///< no request has begun on it
+  /// The server waits for its client and has no work for it.
   bool waits_for_client = true;
   bool let_in = false;    ///< the head of its request was judged, and its body may come
   bool gave_way = false;  ///< to another connection

@@ -1,5 +1,5 @@
-// A coroutine for each connection. What waits for an answer waits on a timer that the reply cancels: there is
-// one thread, so nothing can come between the look and the wait.
+// Runs a coroutine for each connection. A coroutine waits for an answer on a timer that the reply cancels:
+// there is one thread, so nothing can happen between the check and the wait. Read http_server.hpp first.
 #include "serve/http_server.hpp"
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 
 #include "serve/http_connection.hpp"
 
-// GCC 12 takes the two halves of a coroutine's own operator new and delete for a mismatch once they are
+// GCC 12 reports the two halves of a coroutine's own operator new and delete as a mismatch once they are
 // inlined.
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 
@@ -36,18 +36,19 @@ namespace http = beast::http;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-/// A client that is refused may still be sending: so much of it is read and thrown away for so long, since
-/// closing at once would take the answer back with it.
+/// A refused client may still be sending: at most this number of bytes is read and discarded, for at most
+/// this time, because closing at once would discard the answer too.
 constexpr std::size_t linger_bytes = std::size_t{4} << 20;
 constexpr std::chrono::milliseconds linger_time{1000};
-/// Connections beyond the limit that are told so at a time; more are closed without a word.
+/// The largest number of connections beyond the limit that get a 503 at a time; others are closed without an
+/// answer.
 constexpr std::size_t most_refusals_at_once = 64;
-/// A client that was let in may take so long before it gives way to others.
+/// The time after which a client whose head was accepted gives way to others.
 constexpr std::chrono::milliseconds time_to_send{1000};
-/// Between two looks for a free descriptor.
+/// The time between two attempts to get a free descriptor.
 constexpr std::chrono::milliseconds accept_pause{50};
 
-/// A worker that is started later would hold the connection open.
+/// Closes the descriptor in child processes: a worker that is started later would hold the connection open.
 void keep_from_children(int descriptor) {
   ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
 }
@@ -56,8 +57,8 @@ asio::ip::address address_of(const std::string& host) {
   error_code failed;
   const asio::ip::address address = asio::ip::make_address(host == "localhost" ? "127.0.0.1" : host, failed);
   if (failed)
-    throw Error("\"" + host +
-                "\" is no address to listen on; give one of this machine, such as 127.0.0.1, or "
+    throw Error("invalid --host \"" + host +
+                "\": expected an address of this machine, such as 127.0.0.1, or "
                 "0.0.0.0 for all");
   return address;
 }
@@ -67,19 +68,19 @@ std::string head_text(const HttpAnswer& answer, const std::string& more) {
                      std::string(http::obsolete_reason(static_cast<http::status>(answer.status))) + "\r\n";
   if (!answer.content_type.empty()) head += "Content-Type: " + answer.content_type + "\r\n";
   for (const auto& [name, value] : answer.fields) head += name + ": " + value + "\r\n";
-  // What a client has sent and an answer repeats must not be taken for a page.
+  // Data that a client sent and an answer repeats must not be taken for a page.
   return head + "X-Content-Type-Options: nosniff\r\n" + more + "\r\n";
 }
 
-/// To HEAD goes the head that GET would get, and nothing behind it (RFC 9110, 9.3.2).
+/// HEAD gets the head that GET would get, and no body (RFC 9110, 9.3.2).
 std::string whole_text(const HttpAnswer& answer, bool keeps_open, bool with_body = true) {
   return head_text(answer, "Content-Length: " + std::to_string(answer.body.size()) + "\r\n" +
                                (keeps_open ? "" : "Connection: close\r\n")) +
          (with_body ? answer.body : "");
 }
 
-/// The host of a field Host, without its port and the brackets of an IPv6 address; nothing where it is none
-/// (RFC 9110, 7.2).
+/// The host of a field Host, without its port and the brackets of an IPv6 address; empty if the field is
+/// invalid (RFC 9110, 7.2).
 std::optional<std::string> host_in(const std::string& field) {
   std::size_t end = field.find(':');
   std::string host = field.substr(0, end);
@@ -104,7 +105,7 @@ std::optional<std::string> host_in(const std::string& field) {
   return is_port ? std::optional(host) : std::nullopt;
 }
 
-/// What is wrong with a head that the parser takes; "" where nothing is.
+/// Returns the error in a head that the parser accepts; "" if there is none.
 template <class Message>
 std::string problem_of_head(const Message& message) {
   const auto count = [&](http::field name) {
@@ -115,14 +116,14 @@ std::string problem_of_head(const Message& message) {
   if (hosts > 1) return "the request has " + std::to_string(hosts) + " fields Host; one is expected";
   if (hosts == 0 && message.version() >= 11) return "the request has no field Host";
   if (hosts == 1 && !host_in(std::string(message[http::field::host])))
-    return "the field Host is no name or address with a port, such as localhost:8080";
+    return "invalid field Host: expected a name or an address with a port, such as localhost:8080";
   if (count(http::field::origin) > 1) return "the request has several fields Origin; one is expected";
   if (count(http::field::authorization) > 1)
     return "the request has several fields Authorization; one is expected";
   const auto codings = count(http::field::transfer_encoding);
   if (codings > 1 || (codings == 1 && (message.version() < 11 ||
                                        !beast::iequals(message[http::field::transfer_encoding], "chunked"))))
-    return "the only Transfer-Encoding that is read is chunked, in HTTP/1.1";
+    return "invalid Transfer-Encoding: expected chunked, in HTTP/1.1";
   return "";
 }
 
@@ -134,10 +135,10 @@ std::string chunk_text(const std::string& part) {
 
 }  // namespace
 
-/// Of coroutines of HttpServer::State, which is no name of this file alone.
+/// Types of the coroutines of HttpServer::State, which other files can name.
 namespace http_detail {
 
-/// What a failed read says to a client; 0: nothing, it is gone or has said nothing.
+/// The answer to a failed read; status 0: none, the client is gone or has sent nothing.
 struct ReadFailure {
   int status = 0;
   std::string reason = {};
@@ -156,22 +157,23 @@ using http_detail::Reply;
 ReadFailure read_failure(const error_code& failed, const HttpLimits& limits, bool late) {
   if (failed == http::error::end_of_stream) return {};
   if (late)
-    return {408, "the request did not come to its end in " + std::to_string(limits.receiving.count() / 1000) +
-                     " s"};
+    return {408, "the request did not arrive completely in " +
+                     std::to_string(limits.receiving.count() / 1000) + " s"};
   if (failed == http::error::body_limit)
-    return {413, "the body is longer than " + std::to_string(limits.body_bytes) + " bytes; ask in parts"};
+    return {413,
+            "the body is longer than " + std::to_string(limits.body_bytes) + " bytes; send several requests"};
   if (failed == http::error::header_limit || failed == http::error::buffer_overflow)
     return {431, "the head of the request is longer than " + std::to_string(limits.head_bytes) + " bytes"};
-  if (failed == http::error::partial_message) return {400, "the request ends in its midst"};
+  if (failed == http::error::partial_message) return {400, "the request is incomplete"};
   if (failed.category() == http::make_error_code(http::error::bad_method).category())
-    return {400, "this is no request of HTTP/1.1: " + failed.message()};
+    return {400, "invalid request: expected HTTP/1.1: " + failed.message()};
   return {};
 }
 
 }  // namespace
 
 struct HttpServer::State : std::enable_shared_from_this<HttpServer::State> {
-  /// A body in blocks that are taken as it comes: a string would be reserved at the length that a head says.
+  /// A body in blocks, taken as it arrives: a string would be reserved at the length that the head announces.
   using Parser = http::request_parser<http::dynamic_body>;
 
   State(asio::io_context& loop_, const HttpLimits& limits_, HttpGate gate_, HttpHandler handler_,
@@ -184,7 +186,7 @@ struct HttpServer::State : std::enable_shared_from_this<HttpServer::State> {
         acceptor(loop_),
         pause(loop_) {}
 
-  /// Counts the bytes of a body that have come, as long as it is there.
+  /// Counts the bytes of a body that have arrived, as long as it exists.
   class BodyRoom {
    public:
     explicit BodyRoom(State& state) : state_(state) {}
@@ -192,7 +194,7 @@ struct HttpServer::State : std::enable_shared_from_this<HttpServer::State> {
     BodyRoom(const BodyRoom&) = delete;
     BodyRoom& operator=(const BodyRoom&) = delete;
 
-    /// False: all bodies together are too large with it.
+    /// False: the sum of all bodies would exceed the limit.
     bool take(std::size_t bytes) {
       if (bytes <= state_.limits.small_body_bytes) return true;
       state_.body_bytes += bytes - bytes_;
@@ -211,7 +213,7 @@ struct HttpServer::State : std::enable_shared_from_this<HttpServer::State> {
       error_code failed;
       tcp::socket socket = co_await acceptor.async_accept(into(failed));
       if (failed == asio::error::operation_aborted) co_return;
-      if (failed) {  // no descriptor is free, most likely
+      if (failed) {  // most likely no descriptor is free
         pause.expires_after(accept_pause);
         co_await pause.async_wait(into(failed));
         continue;
@@ -229,9 +231,9 @@ struct HttpServer::State : std::enable_shared_from_this<HttpServer::State> {
     }
   }
 
-  /// Closes the connection whose client has let the server wait for longest: first of those that have sent no
-  /// head that was let in, then of those that take long over a body or an answer. False: there is none, and
-  /// all connections have requests that are worked on.
+  /// Closes the connection whose client has let the server wait for longest: first among those without an
+  /// accepted head, then among those that are slow with a body or an answer. False: there is none, because
+  /// all connections have requests in work.
   bool make_room() {
     const auto now = std::chrono::steady_clock::now();
     Connection* longest = nullptr;
@@ -250,7 +252,7 @@ struct HttpServer::State : std::enable_shared_from_this<HttpServer::State> {
   asio::awaitable<void> refuse(ConnectionPointer connection) {
     const auto self = shared_from_this();
     ++refusals;
-    const std::string reason = "too many connections are open; come again later";
+    const std::string reason = "too many connections are open; try again later";
     co_await send_error(*connection, 503, reason);
     co_await close(*connection);
     --refusals;
@@ -261,7 +263,7 @@ struct HttpServer::State : std::enable_shared_from_this<HttpServer::State> {
     beast::flat_buffer buffer(limits.head_bytes * 2);
     while (co_await serve_one(*connection, buffer)) {
     }
-    // Of one on which nothing was asked nothing can be lost.
+    // A connection without a request has nothing to lose.
     if (!connection->idle && !connection->gave_way) co_await close(*connection);
     connection->expires_never();
     open.erase(connection);
@@ -309,7 +311,7 @@ struct HttpServer::State : std::enable_shared_from_this<HttpServer::State> {
     while (!failed && !parser.is_done()) {
       co_await http::async_read_some(connection.socket, buffer, parser, into(failed));
       if (room.take(parser.get().body().size())) continue;
-      const std::string reason = "too many requests are being received; come again later";
+      const std::string reason = "too many requests are being received; try again later";
       co_await send_error(connection, 503, reason);
       co_return false;
     }
@@ -319,8 +321,8 @@ struct HttpServer::State : std::enable_shared_from_this<HttpServer::State> {
     co_return co_await answer(connection, parser, std::move(request));
   }
 
-  /// What refuses a request before its body is read; nothing where it may come. Fills all of `request` but
-  /// the body.
+  /// The answer that refuses a request before its body is read; empty if it is accepted. Fills all of
+  /// `request` but the body.
   template <class Message>
   std::optional<HttpAnswer> judge(const Message& message, HttpRequest& request) {
     if (const std::string problem = problem_of_head(message); !problem.empty())
@@ -354,7 +356,7 @@ struct HttpServer::State : std::enable_shared_from_this<HttpServer::State> {
       co_await send(connection, whole, failed);
       co_return !failed && keeps_open;
     }
-    // HTTP/1.0 knows no chunks: there the end of the connection is that of the answer.
+    // HTTP/1.0 has no chunks: there the end of the connection is that of the answer.
     const bool chunked = message.version() >= 11;
     std::string text =
         head_text(reply->head(),
@@ -390,8 +392,8 @@ struct HttpServer::State : std::enable_shared_from_this<HttpServer::State> {
     co_await send(connection, whole, failed);
   }
 
-  /// The text outlives it, as does everything that is awaited here: GCC 12 destroys some temporaries of an
-  /// awaited expression twice.
+  /// The text outlives the call, as does everything that is awaited here: GCC 12 destroys some temporaries of
+  /// an awaited expression twice.
   asio::awaitable<void> send(Connection& connection, const std::string& text, error_code& failed) {
     connection.expires_after(limits.sending);
     co_await asio::async_write(connection.socket, asio::buffer(text), into(failed));
@@ -415,7 +417,7 @@ struct HttpServer::State : std::enable_shared_from_this<HttpServer::State> {
   asio::steady_timer pause;
   std::set<ConnectionPointer> open;
   std::size_t body_bytes = 0, refusals = 0;
-  std::size_t leaving = 0;  ///< of those that are open: they give way
+  std::size_t leaving = 0;  ///< open connections that give way
   std::uint64_t refused = 0;
   bool draining = false;
   std::function<void()> drained;

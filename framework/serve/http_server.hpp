@@ -1,6 +1,6 @@
 // HttpServer: HTTP/1.1 over TCP with limits for everything that a client can make large or slow: connections,
-// heads, bodies, all bodies together, and the time that each of them may take. Knows no routes: a handler
-// gets whole requests, whose heads a gate has let in, and answers now or later. Place in the flow:
+// heads, bodies, all bodies together, and the time that each of them may take. Knows no routes: a gate
+// accepts or refuses heads, and a handler gets whole requests and answers now or later. Place in the flow:
 // service.cpp is the handler. Everything happens on the thread of the loop.
 #pragma once
 
@@ -18,14 +18,14 @@
 namespace encore {
 
 struct HttpLimits {
-  /// That are open. One more closes that whose client has let the server wait for longest; it is refused with
-  /// 503 where all of them have requests that are worked on.
+  /// Open connections. One more closes the one whose client has let the server wait for longest; if all of
+  /// them have requests in work, the new one is refused with 503.
   std::size_t connections = 1024;
   std::size_t head_bytes = std::size_t{16} << 10;
   std::size_t body_bytes = std::size_t{1} << 20;
-  std::size_t all_body_bytes =
-      std::size_t{64} << 20;  ///< that have come, of the requests that are being received or answered
-  /// A body of so many bytes always has room and does not count: `connections` bound what these take.
+  std::size_t all_body_bytes = std::size_t{64}
+                               << 20;  ///< received, of the requests that are being received or answered
+  /// A body up to this size always has room and does not count: `connections` limits their sum.
   std::size_t small_body_bytes = std::size_t{16} << 10;
   std::chrono::milliseconds idle = std::chrono::seconds(60);       ///< between two requests of a connection
   std::chrono::milliseconds receiving = std::chrono::seconds(10);  ///< a head, and then a body
@@ -36,8 +36,8 @@ struct HttpRequest {
   std::string method, path, body;
   std::string content_type, authorization;  ///< fields of the head; "" where it has none
   std::string host;    ///< without a port and brackets; "" where a client of HTTP/1.0 names none
-  std::string origin;  ///< of the page that asks, "http://localhost:8080"; "" where no page does
-  std::string asked;   ///< the field Host as it came
+  std::string origin;  ///< of the page that sends it, "http://localhost:8080"; "" without a page
+  std::string asked;   ///< the field Host as received
 };
 
 struct HttpAnswer {
@@ -47,7 +47,7 @@ struct HttpAnswer {
   std::vector<std::pair<std::string, std::string>> fields = {};  ///< more of the head
 };
 
-/// The way back to a client; may be kept until it is answered.
+/// The way back to a client; may be kept until the request is answered.
 class HttpReply {
  public:
   virtual ~HttpReply() = default;
@@ -57,21 +57,21 @@ class HttpReply {
   virtual void begin(const HttpAnswer& head) = 0;
   virtual void part(std::string text) = 0;
   virtual void end() = 0;
-  /// What is called when a part cannot be sent because the client is gone.
+  /// Sets the function that is called when a part cannot be sent because the client is gone.
   virtual void when_gone(std::function<void()> gone) = 0;
 };
 
-/// Judges a request by its head, before its body is read: an answer that refuses it, or nothing. `request`
-/// has no body.
+/// Judges a request by its head, before its body is read: returns an answer that refuses it, or nothing.
+/// `request` has no body.
 using HttpGate = std::function<std::optional<HttpAnswer>(const HttpRequest& request)>;
 using HttpHandler = std::function<void(HttpRequest request, std::shared_ptr<HttpReply> reply)>;
 
 class HttpServer {
  public:
-  /// What the server itself answers: a body for a status and a reason.
+  /// Makes the body of an answer of the server itself, from a status and a reason.
   using ErrorBody = std::function<std::string(int status, const std::string& reason)>;
 
-  /// Listens at once. Throws Error where the address is none or cannot be had. port 0: any that is free.
+  /// Listens at once. Throws Error if the address is invalid or unavailable. port 0: any that is free.
   HttpServer(boost::asio::io_context& loop, const std::string& host, std::uint16_t port,
              const HttpLimits& limits, HttpGate gate, HttpHandler handler, ErrorBody error_body);
   ~HttpServer();
@@ -79,8 +79,8 @@ class HttpServer {
   HttpServer& operator=(const HttpServer&) = delete;
 
   std::uint16_t port() const;
-  /// Accepts nobody any more and closes the connections on which nothing is asked; the others get their
-  /// answers, and then an end. `drained`: once none is left.
+  /// Accepts no more connections and closes those without a request; the others get their answers and are
+  /// then closed. `drained` is called once none is left.
   void drain(std::function<void()> drained);
 
   std::size_t connections() const;

@@ -1,5 +1,5 @@
-// Job: what one request asks of a model, and the answers as they come. Place in the flow: service.cpp makes
-// one, batcher.hpp queues its texts, model_pool.cpp fills in what the workers answer.
+// Job: one request to a model, and the answers as they arrive. Place in the flow: service.cpp makes
+// one, batcher.hpp queues its inputs, model_pool.cpp fills in the answers of the workers.
 #pragma once
 
 #include <chrono>
@@ -23,13 +23,13 @@ struct Job {
   std::vector<std::string> texts = {};
   ServeClock::time_point arrived = {};
   ServeClock::time_point deadline = ServeClock::time_point::max();  ///< without all answers by then it fails
-  std::vector<ServeAnswer> answers = {};                            ///< by text
-  std::size_t open = 0;                                             ///< texts without an answer
-  std::string failure = {};  ///< why it has no answers; "": it has, or is not over
-  bool over = false;         ///< `ended` was called, or nobody waits any more
+  std::vector<ServeAnswer> answers = {};                            ///< by input
+  std::size_t open = 0;                                             ///< inputs without an answer
+  std::string failure = {};  ///< why it has no answers; "": it has them, or is not over
+  bool over = false;         ///< `ended` was called, or the client is gone
   std::size_t sent = 0;      ///< bytes of the parts that were passed on
-  std::function<void(std::string_view part)> part = {};  ///< of a writing that is sent as it grows
-  std::function<void()> ended = {};                      ///< once: all texts are answered, or it has failed
+  std::function<void(std::string_view part)> part = {};  ///< for generated text that is sent as it grows
+  std::function<void()> ended = {};                      ///< once: all inputs are answered, or it has failed
 };
 
 }  // namespace encore

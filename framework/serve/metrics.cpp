@@ -1,3 +1,4 @@
+// Writes the counters of a server in the text format of Prometheus. Read metrics.hpp first.
 #include "serve/metrics.hpp"
 
 #include <algorithm>
@@ -63,7 +64,7 @@ std::string ServeMetrics::text() const {
   for (const auto& [of, count] : requests)
     text += line("encore_requests_total",
                  label("route", of.first) + "," + label("status", std::to_string(of.second)), count);
-  text += head("encore_request_seconds", "histogram", "From the whole request to its answer.");
+  text += head("encore_request_seconds", "histogram", "Time from the whole request to its answer.");
   for (const auto& [route, histogram] : seconds)
     text += histogram.text("encore_request_seconds", label("route", route));
   text +=
@@ -76,20 +77,20 @@ std::string ServeMetrics::text() const {
     std::function<std::uint64_t(const ModelMetrics&)> of;
   };
   const std::vector<Number> numbers = {
-      {"encore_texts_total", "counter", "Texts that were answered.", [](const auto& m) { return m.texts; }},
+      {"encore_texts_total", "counter", "Inputs that were answered.", [](const auto& m) { return m.texts; }},
       {"encore_pieces_total", "counter", "Tokens that were read for them.",
        [](const auto& m) { return m.tokens; }},
       {"encore_batches_total", "counter", "Batches given to workers.",
        [](const auto& m) { return m.batches; }},
-      {"encore_texts_again_total", "counter", "Texts given to another worker because theirs had ended.",
+      {"encore_texts_again_total", "counter", "Inputs given to another worker because theirs had ended.",
        [](const auto& m) { return m.again; }},
-      {"encore_texts_lost_total", "counter", "Texts that ended two workers and were answered with 503.",
+      {"encore_texts_lost_total", "counter", "Inputs that ended two workers and were answered with 503.",
        [](const auto& m) { return m.lost; }},
-      {"encore_requests_late_total", "counter", "Requests whose time was over.",
+      {"encore_requests_late_total", "counter", "Requests that exceeded their time.",
        [](const auto& m) { return m.late; }},
-      {"encore_worker_ends_total", "counter", "Workers that ended unasked.",
+      {"encore_worker_ends_total", "counter", "Workers that ended without a request to end.",
        [](const auto& m) { return m.ends; }},
-      {"encore_waiting_texts", "gauge", "Texts in the queue.", [](const auto& m) { return m.waiting; }},
+      {"encore_waiting_texts", "gauge", "Inputs in the queue.", [](const auto& m) { return m.waiting; }},
       {"encore_workers_ready", "gauge", "Workers that have their model.",
        [](const auto& m) { return m.workers; }}};
   for (const Number& number : numbers) {
@@ -97,10 +98,10 @@ std::string ServeMetrics::text() const {
     for (const auto& [name, model] : models)
       text += line(number.name, label("model", name), number.of(model));
   }
-  text += head("encore_batch_texts", "histogram", "Texts of a batch.");
+  text += head("encore_batch_texts", "histogram", "Inputs of a batch.");
   for (const auto& [name, model] : models)
     text += model.batch_texts.text("encore_batch_texts", label("model", name));
-  text += head("encore_wait_seconds", "histogram", "Of a text in the queue.");
+  text += head("encore_wait_seconds", "histogram", "Time of an input in the queue.");
   for (const auto& [name, model] : models)
     text += model.wait_seconds.text("encore_wait_seconds", label("model", name));
   return text;

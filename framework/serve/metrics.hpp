@@ -1,4 +1,4 @@
-// Metrics: what is counted while models are served, and as Prometheus reads it (text format 0.0.4). Place in
+// Metrics: the counters of a server, and their form for Prometheus (text format 0.0.4). Place in
 // the flow: service.cpp and model_pool.cpp count, GET /metrics shows.
 #pragma once
 
@@ -24,20 +24,20 @@ class BucketHistogram {
 
  private:
   std::vector<double> bounds_;
-  std::vector<std::uint64_t> counts_;  ///< of each bound alone, and behind them of what is above
+  std::vector<std::uint64_t> counts_;  ///< for each bound alone, and at the end for values above all bounds
   double sum_ = 0.0;
 };
 
-/// Of one model.
+/// The counters of one model.
 struct ModelMetrics {
   std::uint64_t texts = 0;    ///< answered
   std::uint64_t tokens = 0;   ///< that were read for them
   std::uint64_t batches = 0;  ///< given to workers
-  std::uint64_t again = 0;    ///< texts that were given to another worker because theirs had ended
-  std::uint64_t lost = 0;     ///< texts that ended two workers
-  std::uint64_t late = 0;     ///< jobs whose time was over
-  std::uint64_t ends = 0;     ///< workers that ended unasked
-  std::size_t waiting = 0;    ///< texts in the queue
+  std::uint64_t again = 0;    ///< inputs that were given to another worker because theirs had ended
+  std::uint64_t lost = 0;     ///< inputs that ended two workers
+  std::uint64_t late = 0;     ///< jobs that exceeded their time
+  std::uint64_t ends = 0;     ///< workers that ended without a request to end
+  std::size_t waiting = 0;    ///< inputs in the queue
   std::size_t workers = 0;    ///< that are ready
   BucketHistogram batch_texts{{1, 2, 4, 8, 16, 32, 64, 128}};
   BucketHistogram wait_seconds{
@@ -45,9 +45,9 @@ struct ModelMetrics {
 };
 
 struct ServeMetrics {
-  /// Of requests by route and status.
+  /// Counts requests by route and status.
   std::map<std::pair<std::string, int>, std::uint64_t> requests = {};
-  /// From the whole request to its answer, by route.
+  /// The time from the whole request to its answer, by route.
   std::map<std::string, BucketHistogram> seconds = {};
   std::map<std::string, ModelMetrics> models = {};
   std::size_t connections = 0;            ///< open

@@ -1,3 +1,5 @@
+// Starts the workers of one model, gives them batches and deadlines, and restarts those that end. Read
+// model_pool.hpp first.
 #include "serve/model_pool.hpp"
 
 #include <algorithm>
@@ -8,13 +10,13 @@
 namespace encore {
 namespace {
 
-/// How often deadlines are looked at.
+/// The time between two checks of deadlines.
 constexpr std::chrono::milliseconds deadline_interval{50};
-/// Between two starts of a worker that never comes to an answer.
+/// The time between two starts of a worker that never answers.
 constexpr std::chrono::milliseconds first_pause{100}, longest_pause{10000};
 
-/// A text that has ended two workers is refused for so long; not for good, since workers may have ended for
-/// another reason.
+/// A text that has ended two workers is refused for this time; not forever, because the workers may have
+/// ended for another reason.
 constexpr std::chrono::seconds time_of_an_ender{60};
 constexpr std::size_t most_enders = 1024;
 
@@ -87,10 +89,10 @@ void ModelPool::start_worker(Seat& seat) {
 
 void ModelPool::worker_ready(Seat& seat, ServeModel model) {
   if (model_ && model.digest != model_->digest) {
-    // Two versions of a model behind one name would answer now so, now so.
+    // Two versions of a model behind one name would mix their answers.
     notice("the weights of " + name_ +
            " have changed since exp serve was started; a worker that has read the new ones is not used. "
-           "SIGHUP has exp serve load them");
+           "Send SIGHUP to exp serve to load them");
     seat.link->kill();
     return;
   }
@@ -132,7 +134,7 @@ void ModelPool::wait_for(boost::asio::steady_timer& timer, std::function<void()>
       });
 }
 
-/// The texts that a worker had, the first of them to the front.
+/// Returns the inputs of a worker to the queue, the first of them to the front.
 void ModelPool::give_back(Seat& seat, const std::string& why) {
   for (auto text = seat.in_hands.rbegin(); text != seat.in_hands.rend(); ++text) {
     Waiting& waiting = text->second;
@@ -167,7 +169,7 @@ bool ModelPool::ends_workers(const Job& job) {
   return false;
 }
 
-// --- texts ---
+// --- inputs ---
 
 void ModelPool::submit(const std::shared_ptr<Job>& job) {
   job->answers.resize(job->texts.size());
@@ -241,7 +243,7 @@ void ModelPool::worker_answered(Seat& seat, ServeAnswers answers) {
     if (found == seat.in_hands.end()) continue;
     const std::shared_ptr<Job> job = found->second.job;
     if (answer.outcome == ServeOutcome::part) {
-      // A text that another worker has begun comes again from its first byte.
+      // A text that another worker has begun is sent again from its first byte.
       std::size_t& seen = found->second.seen;
       const std::size_t known = std::min(answer.text.size(), job->sent - std::min(job->sent, seen));
       seen += answer.text.size();
@@ -279,7 +281,7 @@ void ModelPool::look_at_deadlines() {
     if (job->over || now < job->deadline) continue;
     ++metrics_.late;
     cancel(job);
-    fail(*job, "no answer in the time that a request has");
+    fail(*job, "no answer within the time limit of a request");
   }
   for (Seat& seat : seats_)
     if (seat.link && std::ranges::any_of(seat.in_hands, [&](const auto& each) {

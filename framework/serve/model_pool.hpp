@@ -1,6 +1,6 @@
-// ModelPool: one model behind its queue, with the workers that compute it. Gives batches out, fills jobs with
-// answers, and sees to it that each job is answered: what a worker had in its hands when it ended is given to
-// another one once, alone; a job that is late, or whose text has ended two workers, fails with the reason. A
+// ModelPool: one model with its queue and the workers that compute it. Gives batches out, fills jobs with
+// answers, and makes sure that each job is answered: the inputs of a worker that ended are given to
+// another one once, alone; a job that is late, or whose input has ended two workers, fails with the reason. A
 // worker that ended is started again. Place in the flow: service.cpp submits jobs. Read next: batcher.hpp.
 // Everything happens on the loop's thread.
 #pragma once
@@ -27,39 +27,39 @@ namespace encore {
 
 struct PoolRules {
   BatchRules batch = {};
-  /// A worker that has not answered so long after its texts' deadline does not answer any more.
+  /// A worker without an answer this long after the deadline of its inputs is killed.
   std::chrono::milliseconds grace = std::chrono::seconds(10);
   std::function<void(const std::string& text)> noticed = {};  ///< as ServeOptions::noticed
 };
 
-/// Held by a std::shared_ptr.
+/// Must be held by a std::shared_ptr.
 class ModelPool : public std::enable_shared_from_this<ModelPool> {
  public:
-  /// A worker for each of `seats`. `metrics` outlives it.
+  /// Makes a worker for each of `seats`. `metrics` must outlive it.
   ModelPool(boost::asio::io_context& loop, std::string name, std::vector<ServeWorkerStart> seats,
             const PoolRules& rules, ModelMetrics& metrics);
 
-  /// Starts the workers. `first_ready`: once, with the model; `cannot_start`: where a worker that has never
-  /// been ready ends with an error of its own, before another one was ready.
+  /// Starts the workers. `first_ready` is called once, with the model; `cannot_start` if a worker that has
+  /// never been ready ends with an error of its own, before another one was ready.
   void start(std::function<void()> first_ready, std::function<void(const std::string& why)> cannot_start);
 
   const std::string& name() const { return name_; }
-  /// What its workers have loaded; nothing before the first is ready.
+  /// The model that its workers have loaded; empty before the first is ready.
   const std::optional<ServeModel>& model() const { return model_; }
   bool ready() const { return ready_workers() > 0; }
   std::size_t ready_workers() const {
     return static_cast<std::size_t>(std::ranges::count(seats_, true, &Seat::ready));
   }
   std::size_t waiting_texts() const { return batcher_.size(); }
-  /// Nobody waits for an answer of it.
+  /// No client waits for an answer of it.
   bool idle() const { return jobs_.empty(); }
   bool has_room(std::size_t texts) const { return batcher_.has_room(texts); }
-  /// Whether a text of the job has ended two workers a short time ago: it is to be refused, so that one text
-  /// does not take the workers from all others again and again.
+  /// Whether an input of the job has ended two workers a short time ago: the job must be refused, so that one
+  /// input does not repeatedly take the workers from all others.
   bool ends_workers(const Job& job);
-  /// The job's queue has room for it.
+  /// Queues a job; the queue must have room for it.
   void submit(const std::shared_ptr<Job>& job);
-  /// Nobody waits for it any more.
+  /// Drops a job whose client is gone.
   void cancel(const std::shared_ptr<Job>& job);
 
  private:
@@ -69,7 +69,7 @@ class ModelPool : public std::enable_shared_from_this<ModelPool> {
     bool ready = false, answered = false;
     int failures = 0;  ///< starts without an answer, one after the other
     std::map<std::uint64_t, Waiting> in_hands = {};
-    ServeClock::time_point given = {};  ///< its newest batch
+    ServeClock::time_point given = {};  ///< time of its newest batch
 
     bool has_long_text() const {
       return std::ranges::any_of(in_hands, [](const auto& each) { return each.second.is_long(); });
@@ -84,18 +84,18 @@ class ModelPool : public std::enable_shared_from_this<ModelPool> {
   void give_back(Seat& seat, const std::string& why);
   void hand_out();
   void notice(const std::string& text) const;
-  /// Long texts leave one worker for the short ones, where there are several.
+  /// Long inputs leave one worker for the short ones if there are several.
   Batcher::Take may_take() const;
   void give(Seat& seat, std::vector<Waiting> batch);
-  /// `work` when the timer has run out, unless the pool is gone by then: a handler may wait for its turn
-  /// still.
+  /// Calls `work` when the timer has run out, unless the pool is gone by then: a handler may still be in the
+  /// queue of the loop.
   void wait_for(boost::asio::steady_timer& timer, std::function<void()> work);
   void look_at_deadlines();
   void wait_for_deadlines();
   void fail(Job& job, const std::string& why);
   void remember_end(const Waiting& text);
 
-  /// A text that has ended two workers.
+  /// An input that has ended two workers.
   struct Ender {
     std::string digest;
     ServeClock::time_point until;

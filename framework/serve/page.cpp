@@ -1,5 +1,5 @@
-// Puts the files of page/ together. The policy names the hashes of style and script, so a browser runs
-// nothing else; `data:` is the icon, which keeps browsers from asking for one.
+// Joins the files of page/. The policy names the hashes of style and script, so a browser runs
+// nothing else; `data:` is the icon, which keeps browsers from requesting one.
 #include "serve/page.hpp"
 
 #include "document/content_policy.hpp"

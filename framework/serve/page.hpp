@@ -1,5 +1,5 @@
-// The page at `/` of a server: asks its models, with nothing loaded from elsewhere. Place in the flow:
-// service.cpp.
+// The page at `/` of a server: sends inputs to its models, and loads nothing from elsewhere. Place in the
+// flow: service.cpp.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ struct ServePage {
   std::string policy;  ///< its Content-Security-Policy
 };
 
-/// What it asks are the routes of the server that it comes from.
+/// The page sends its requests to the routes of its own server.
 const ServePage& serve_page();
 
 }  // namespace encore

@@ -1,6 +1,6 @@
-// The files of page/ as strings of the program: a server has its page without an installation, and no user of
-// the machine can change the script that browsers get. Place in the flow: CMake fills page_files.cpp.in ->
-// page.cpp.
+// The files of page/ as strings of the program: a server has its page without an installation, and no other
+// user of the machine can change the script that browsers get. Place in the flow: CMake fills
+// page_files.cpp.in -> page.cpp.
 #pragma once
 
 namespace encore {

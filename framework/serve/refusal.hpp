@@ -1,4 +1,4 @@
-// Refusal: a request that gets an error for an answer, with the status of HTTP and a reason that says what to
+// Refusal: a request whose answer is an error, with the status of HTTP and a reason that says what to
 // do.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The table of routes says which members there are and of which type; what they mean stands here.
+// Parses bodies. The table of routes has the members and their types; this file has their meaning.
 #include "serve/requests.hpp"
 
 #include <cmath>
@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Tokens of a text where nobody says how many: what OpenAI's interface has.
+/// Tokens of a text if the request does not say how many: the default of OpenAI's interface.
 constexpr std::int64_t default_max_tokens = 16;
 
 std::string kind_of(const json& value) {
@@ -33,7 +33,7 @@ std::string wanted(FieldType type) {
     case FieldType::text:
       return "a text";
     case FieldType::texts:
-      return "a text or a list of texts";
+      return "a text or a list of them";
     case FieldType::integer:
       return "a whole number";
     case FieldType::number:
@@ -126,7 +126,7 @@ class Body {
         value.is_number_unsigned() &&
         value.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
     if (huge || value.get<std::int64_t>() < least)
-      refuse("\"" + std::string(name) + "\" is " + value.dump() + "; it must be a whole number from " +
+      refuse("invalid \"" + std::string(name) + "\" " + value.dump() + ": expected a whole number from " +
              std::to_string(least));
     return value.get<std::int64_t>();
   }
@@ -139,7 +139,7 @@ class Body {
     for (const json& each : value) {
       if (!each.is_string())
         refuse("\"" + std::string(name) + "\" has " + kind_of(each) + " at place " +
-               std::to_string(all.size()) + " of its list; it must be a text or a list of texts");
+               std::to_string(all.size()) + " of its list; it must be a text or a list of them");
       all.push_back(each.get<std::string>());
     }
     if (all.empty()) refuse("\"" + std::string(name) + "\" is an empty list; give at least one text");
@@ -156,12 +156,12 @@ std::string writing_of(const Body& body, const std::vector<std::string>& prompts
   DecodingWishes& wishes = request.decoding;
   wishes.max_tokens = body.integer("max_tokens", 1).value_or(default_max_tokens);
   if (*wishes.max_tokens > limits.max_tokens)
-    refuse("\"max_tokens\" is " + std::to_string(*wishes.max_tokens) + "; this server writes at most " +
+    refuse("invalid \"max_tokens\" " + std::to_string(*wishes.max_tokens) + ": this server writes at most " +
            std::to_string(limits.max_tokens));
   wishes.temperature = body.number("temperature");
   wishes.top_p = body.number("top_p");
   if (wishes.top_p == 1.0 && !wishes.temperature)
-    wishes.top_p.reset();  // a client's default asks for no draws
+    wishes.top_p.reset();  // the default of a client, which means no draws
   wishes.top_k = body.integer("top_k", 0);
   wishes.texts = body.integer("n", 1);
   wishes.beam = body.integer("beam", 1);
@@ -170,13 +170,13 @@ std::string writing_of(const Body& body, const std::vector<std::string>& prompts
   if (const auto seed = body.integer("seed", 0)) wishes.seed = static_cast<std::uint64_t>(*seed);
   if (body.has_any("stop")) wishes.stop = body.texts("stop");
   for (const std::string& stop : wishes.stop)
-    if (stop.empty()) refuse("\"stop\" has an empty text, at which every text would end");
+    if (stop.empty()) refuse("\"stop\" has an empty string, at which every text would end");
   const std::int64_t most = static_cast<std::int64_t>(limits.texts);
   for (const auto& [name, count] : {std::pair("n", wishes.texts), std::pair("beam", wishes.beam)})
     if (count.value_or(1) > most / static_cast<std::int64_t>(prompts.size()))
-      throw Refusal(413, "\"" + std::string(name) + "\" is " + std::to_string(*count) + " for " +
-                             std::to_string(prompts.size()) + " prompts; this server writes at most " +
-                             std::to_string(most) + " texts for a request");
+      throw Refusal(413, "invalid \"" + std::string(name) + "\" " + std::to_string(*count) + " for " +
+                             std::to_string(prompts.size()) + " prompts: this server writes at most " +
+                             std::to_string(most) + " outputs per request");
   if (const std::string wrong = contradiction_in(wishes.over(Decoding())); !wrong.empty()) refuse(wrong);
   return request.text();
 }
@@ -199,7 +199,7 @@ FeedbackRequest parse_feedback(const Route& route, const std::string& text) {
                           .text = static_cast<std::size_t>(body.integer("text", 0).value_or(0)),
                           .answer = body.object("answer")};
   if (request.answer == "{}")
-    refuse("\"answer\" says nothing; name members of the answer as they should have been");
+    refuse("\"answer\" is empty; name members of the answer with their true values");
   return request;
 }
 
@@ -213,17 +213,17 @@ ServeRequest parse_request(const Route& route, const std::string& text, const Re
                        .streams = body.flag("stream")};
   if (request.texts.size() > limits.texts)
     throw Refusal(413, "the request has " + std::to_string(request.texts.size()) +
-                           " texts; this server takes at most " + std::to_string(limits.texts) +
+                           " inputs; this server takes at most " + std::to_string(limits.texts) +
                            " at a time");
   const std::string format = body.text("encoding_format");
   if (!format.empty() && format != "float" && format != "base64")
-    refuse("\"encoding_format\" is \"" + format + "\"; it must be \"float\" or \"base64\"");
+    refuse("invalid \"encoding_format\" \"" + format + "\": expected \"float\" or \"base64\"");
   request.base64 = format == "base64";
   if (request.work == ServeWork::vector) request.dimensions = body.integer("dimensions", 1);
   if (request.work != ServeWork::writing) return request;
   request.writing = writing_of(body, request.texts, limits);
   if (request.streams && (request.texts.size() > 1 || body.integer("n", 1).value_or(1) > 1))
-    refuse("\"stream\" is for one text of one prompt; leave it out, or ask for one");
+    refuse("\"stream\" needs one prompt with one output; leave it out, or send one prompt with n = 1");
   return request;
 }
 

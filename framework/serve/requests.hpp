@@ -1,4 +1,4 @@
-// Requests: bodies of HTTP as what is asked of a model. Place in the flow: service.cpp -> here -> Job.
+// Requests: bodies of HTTP as requests to a model. Place in the flow: service.cpp -> here -> Job.
 #pragma once
 
 #include <cstddef>
@@ -17,27 +17,27 @@ struct ServeRequest {
   ServeWork work = ServeWork::answer;
   bool truncates = false;
   bool scored = false;                          ///< answers have probabilities
-  std::vector<std::string> texts = {};          ///< or prompts
+  std::vector<std::string> texts = {};          ///< inputs, or prompts
   bool base64 = false;                          ///< vectors as the bytes of their values
   std::optional<std::int64_t> dimensions = {};  ///< that vectors must have
   bool streams = false;
-  std::string writing = {};  ///< of prompts: the GenerateRequest for the worker
+  std::string writing = {};  ///< for prompts: the GenerateRequest for the worker
 };
 
-/// Of one request. Beyond them it is refused with 413 or 400.
+/// The limits of one request. A larger one is refused with 413 or 400.
 struct RequestLimits {
   std::size_t texts = 1024;
-  std::int64_t max_tokens = 4096;  ///< that a text may be asked to have
+  std::int64_t max_tokens = 4096;  ///< the largest max_tokens of a request
 };
 
-/// The truth about a text that was answered.
+/// The truth about an input that was answered.
 struct FeedbackRequest {
   std::string id;
   std::size_t text = 0;
   std::string answer;  ///< a JSON object
 };
 
-/// As below.
+/// Parses the body of feedback. Throws as parse_request.
 FeedbackRequest parse_feedback(const Route& route, const std::string& body);
 
 /// Throws Refusal that names the member and what it must be.

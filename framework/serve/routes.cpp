@@ -1,3 +1,4 @@
+// The table of routes, and the OpenAPI document and the page that are made from it. Read routes.hpp first.
 #include "serve/routes.hpp"
 
 #include <nlohmann/json.hpp>
@@ -13,13 +14,13 @@ const RouteField model_field = {"model", FieldType::text, false,
                                 "the name of a model; may be left out where only one is served"};
 const RouteField truncate_field = {
     "truncate", FieldType::flag, false,
-    "true: of a text that is longer than the model reads, the part that it reads counts; else the request is "
+    "true: use only the beginning of a text that is too long for the model; otherwise the request is "
     "refused with 400"};
 
-/// A member that clients of OpenAI send without asking for anything by it.
+/// A member that clients of OpenAI send with a value that requests nothing.
 constexpr RouteField neutral_field(
     const char* name, const char* values,
-    const char* help = "not supported: accepted with a value that asks for nothing") {
+    const char* help = "not supported: accepted with a value that requests nothing") {
   return {name, FieldType::neutral, false, help, values};
 }
 
@@ -59,7 +60,7 @@ std::string type_text(const RouteField& field) {
     case FieldType::text:
       return "text";
     case FieldType::texts:
-      return "text, or list of texts";
+      return "text, or list of text";
     case FieldType::integer:
       return "whole number";
     case FieldType::number:
@@ -82,21 +83,22 @@ struct ErrorStatus {
   const char* meaning;
 };
 
-/// What every route with a body may answer.
+/// The error statuses of every route with a body.
 const std::vector<ErrorStatus>& error_statuses() {
   static const std::vector<ErrorStatus> list = {
       {400,
-       "the request has no field Host or several, or another Transfer-Encoding than chunked; the body is no "
-       "JSON, has a wrong or unknown member, or a text that the model cannot take; the message says which "
+       "the request has no field Host or several, or another Transfer-Encoding than chunked; the body is not "
+       "JSON, has a wrong or unknown member, or an input that the model cannot process; the message says "
+       "which "
        "and why"},
       {401, "the token is missing or wrong"},
-      {403, "Host names another machine, or Origin another page, on a server for this machine alone"},
-      {404, "there is no such route or model, or nothing is known of the request"},
+      {403, "Host names another machine, or Origin another page, on a server for this machine only"},
+      {404, "there is no such route or model, or the request of the feedback is unknown"},
       {405, "the route takes another method, named in Allow"},
-      {408, "the request did not come to its end in time"},
-      {413, "the body is too long, or has too many texts"},
-      {415, "the body is not said to be application/json"},
-      {429, "as many texts wait as may; come again after Retry-After"},
+      {408, "the request did not arrive completely in time"},
+      {413, "the body is too long, or has too many inputs"},
+      {415, "the Content-Type of the body is not application/json"},
+      {429, "the queue is full; try again after Retry-After"},
       {431, "the head of the request is too long"},
       {500, "a fault of Encore; please report it"},
       {503,
@@ -149,56 +151,56 @@ const std::vector<Route>& routes() {
        .path = "/v1/predict",
        .work = RouteWork::predict,
        .open = false,
-       .summary = "what the model answers to texts, whatever its task is",
-       .fields = {{"inputs", FieldType::texts, true,
-                   "what is asked about: each text as a line of `exp predict`"},
+       .summary = "the answers of the model to inputs, for every task",
+       .fields = {{"inputs", FieldType::texts, true, "the inputs: each of them as a line of `exp predict`"},
                   model_field,
                   truncate_field,
                   {"scores", FieldType::flag, false,
                    "true: with probabilities, of each answer (`score`) and of every label (`scores`). A task "
                    "without them is refused with 400"}},
-       .answer =
-           "`model`, `digest`, `step` and `version` name what has answered; `results` has an object for "
-           "each text, as `exp predict --json` prints it, and with `scores` as `exp predict --scores --json` "
-           "does"},
+       .answer = "`model`, `digest`, `step` and `version` name the model that answered; `results` has an "
+                 "object for "
+                 "each input, as `exp predict --json` prints it, and with `scores` as `exp predict --scores "
+                 "--json` "
+                 "does"},
       {.method = "POST",
        .path = "/v1/embeddings",
        .work = RouteWork::embeddings,
        .open = false,
-       .summary = "vectors of texts, as OpenAI's clients ask for them",
-       .fields = {{"input", FieldType::texts, true, "the texts"},
+       .summary = "vectors of inputs, in the form of OpenAI's interface",
+       .fields = {{"input", FieldType::texts, true, "the inputs"},
                   model_field,
                   {"encoding_format", FieldType::text, false,
                    "`float`, or `base64`: the bytes of float32 values, little endian"},
                   truncate_field,
                   {"dimensions", FieldType::integer, false,
                    "accepted if it is the length of the model's vectors"},
-                  {"user", FieldType::text, false, "taken and not looked at"}},
-       .answer = "`data` has a vector for each text, the same as `exp embed` gives; `usage` counts tokens"},
+                  {"user", FieldType::text, false, "accepted and ignored"}},
+       .answer = "`data` has a vector for each input, the same as `exp embed` gives; `usage` counts tokens"},
       {.method = "POST",
        .path = "/v1/completions",
        .work = RouteWork::completions,
        .open = false,
-       .summary = "texts that the model writes behind prompts, as OpenAI's clients ask for them",
-       .fields = {{"prompt", FieldType::texts, true, "what the texts continue"},
+       .summary = "text that the model writes after prompts, in the form of OpenAI's interface",
+       .fields = {{"prompt", FieldType::texts, true, "the prompts"},
                   model_field,
                   {"max_tokens", FieldType::integer, false, "tokens of a text at most; 16 where left out"},
                   {"temperature", FieldType::number, false,
-                   "above 0: tokens are drawn. Where left out, the task's own way of decoding holds, as with "
+                   "above 0: tokens are drawn. Without it, the decoding of the task is used, as with "
                    "`exp generate`"},
                   {"top_p", FieldType::number, false,
                    "draw from the fewest tokens that have this share together"},
-                  {"top_k", FieldType::integer, false, "draw from so many of the most probable tokens"},
-                  {"seed", FieldType::integer, false, "of the draws; 0 where left out"},
-                  {"n", FieldType::integer, false, "texts for each prompt"},
-                  {"beam", FieldType::integer, false, "follow so many of the most probable texts"},
+                  {"top_k", FieldType::integer, false, "draw from this number of the most probable tokens"},
+                  {"seed", FieldType::integer, false, "the seed of the draws; 0 where left out"},
+                  {"n", FieldType::integer, false, "outputs for each prompt"},
+                  {"beam", FieldType::integer, false, "keep this number of the most probable outputs"},
                   {"length_penalty", FieldType::number, false,
                    "a text of n tokens has the score log p / n^length_penalty"},
                   {"repetition_penalty", FieldType::number, false,
                    "above 1: tokens that the text has already are less probable"},
                   {"stop", FieldType::texts, false, "a text ends before the first of these"},
                   {"stream", FieldType::flag, false,
-                   "true: one text of one prompt comes as it grows, as server-sent events"},
+                   "true: send one output of one prompt as it grows, as server-sent events"},
                   neutral_field("best_of", "[1]"),
                   neutral_field("echo", "[false]"),
                   neutral_field("frequency_penalty", "[0]"),
@@ -208,20 +210,21 @@ const std::vector<Route>& routes() {
                   neutral_field("stream_options", R"([{}, {"include_usage": true}])",
                                 "changes nothing: the last event of a stream always has `usage`"),
                   neutral_field("suffix", R"([""])"),
-                  {"user", FieldType::text, false, "taken and not looked at"}},
-       .answer = "`choices` has the texts, the same as `exp generate` writes; `usage` counts tokens. As a "
-                 "stream: events of the same form with what has been added, then `[DONE]`"},
+                  {"user", FieldType::text, false, "accepted and ignored"}},
+       .answer = "`choices` has the outputs, the same as `exp generate` writes; `usage` counts tokens. As a "
+                 "stream: events of the same form with the new parts, then `[DONE]`"},
       {.method = "POST",
        .path = "/v1/feedback",
        .work = RouteWork::feedback,
        .open = false,
-       .summary = "what would have been the right answer to a text, for a server with `--monitor`",
+       .summary = "the true answer to an input, for a server with `--monitor`",
        .fields = {{"id", FieldType::text, true,
-                   "the request: what its answer had in the field `X-Request-Id` of its head"},
-                  {"text", FieldType::integer, false, "the text's place in that request, from 0; else 0"},
+                   "the request: the field `X-Request-Id` in the head of its answer"},
+                  {"text", FieldType::integer, false,
+                   "the index of the input in that request, from 0; default 0"},
                   {"answer", FieldType::object, true,
-                   "the truth: members that the answer to the text has, as they should have been; the answer "
-                   "was right where it has them all so"}},
+                   "the truth: members of the answer with their true values; the answer "
+                   "was right if it has all of them"}},
        .answer = "`id` and `text`, and whether the answer was right: `correct`"},
       {.method = "GET",
        .path = "/v1/models",
@@ -230,13 +233,13 @@ const std::vector<Route>& routes() {
        .summary = "the models that are served",
        .answer =
            "`data` has for each its name (`id`), whether it is `ready`, the digest of its weights, the step "
-           "of its training, its `task`, the `fields` of an input of `/v1/predict`, between which tabs "
-           "stand (such as `question` and `context`), the `labels` of its classes, and its `routes`"},
+           "of its training, its `task`, the `fields` of an input of `/v1/predict`, which tabs separate "
+           "(such as `question` and `context`), the `labels` of its classes, and its `routes`"},
       {.method = "GET",
        .path = "/healthz",
        .work = RouteWork::alive,
        .open = true,
-       .summary = "whether the server is there",
+       .summary = "whether the server runs",
        .content_type = "text/plain",
        .answer = "`ok`"},
       {.method = "GET",
@@ -250,7 +253,7 @@ const std::vector<Route>& routes() {
        .path = "/metrics",
        .work = RouteWork::metrics,
        .open = false,
-       .summary = "what is counted, for Prometheus",
+       .summary = "the counters of the server, for Prometheus",
        .content_type = "text/plain; version=0.0.4",
        .answer = "counters, gauges and histograms in Prometheus' text format"},
       {.method = "GET",
@@ -259,7 +262,7 @@ const std::vector<Route>& routes() {
        .open = true,
        .summary = "a page to try the models",
        .content_type = "text/html; charset=utf-8",
-       .answer = "a page without anything from elsewhere"},
+       .answer = "a page that loads nothing from elsewhere"},
       {.method = "GET",
        .path = "/openapi.json",
        .work = RouteWork::openapi,
@@ -275,7 +278,7 @@ std::string openapi_document(const std::string& version) {
       {"info",
        {{"title", "Encore"},
         {"description",
-         "Models of Encore behind HTTP. Where the server has a token, it is asked for as "
+         "Models of Encore over HTTP. If the server has a token, requests need "
          "Authorization: Bearer TOKEN."},
         {"version", version}}},
       {"components", {{"securitySchemes", {{"token", {{"type", "http"}, {"scheme", "bearer"}}}}}}},
@@ -283,7 +286,7 @@ std::string openapi_document(const std::string& version) {
   for (const Route& route : routes()) {
     Json operation = {{"summary", route.summary}, {"responses", responses(route)}};
     if (!route.fields.empty()) operation["requestBody"] = request_body(route);
-    // Without a token nobody needs one: both are allowed here.
+    // Only a server with a token needs one: both are allowed here.
     if (!route.open) operation["security"] = Json::array({{{"token", Json::array()}}, Json::object()});
     const std::string method = std::string(route.method) == "POST" ? "post" : "get";
     document["paths"][route.path][method] = std::move(operation);
@@ -294,14 +297,14 @@ std::string openapi_document(const std::string& version) {
 std::string routes_page() {
   std::string page =
       "# The routes of `exp serve`\n\n"
-      "Made from the table of routes (`framework/serve/routes.cpp`), as is `GET /openapi.json` of a server. "
-      "How "
-      "a server is started and\nrun is in [deployment](../guides/deployment.md).\n\n"
-      "Bodies are JSON with `Content-Type: application/json`. Every answer about texts has `model`, the name "
-      "of "
-      "its run; `digest`, the\nSHA-256 of its weights; `step`, after which training took them; and "
-      "`version`, "
-      "that of Encore. An error is `{\"error\": {\"message\",\n\"type\"}}` with one of the states below.\n";
+      "This page is made from the table of routes (`framework/serve/routes.cpp`), as is `GET /openapi.json` "
+      "of a "
+      "server.\n[Deployment](../guides/deployment.md) says how to start and run a server.\n\n"
+      "Bodies are JSON with `Content-Type: application/json`. Every answer to inputs has `model`, the name "
+      "of its "
+      "run;\n`digest`, the SHA-256 of its weights; `step`, after which training took them; and `version`, "
+      "that of "
+      "Encore. An error\nis `{\"error\": {\"message\", \"type\"}}` with one of the states below.\n";
   for (const Route& route : routes()) {
     page += "\n## `" + std::string(route.method) + " " + route.path + "`\n" + route.summary +
             (route.open ? "; needs no token" : "") + ".\n\n";

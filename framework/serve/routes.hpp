@@ -1,5 +1,5 @@
-// The routes of `exp serve`, one row each: what the server takes, what the OpenAPI document and
-// docs/reference/serving_api.md say of it, and what is refused of a body come from this table. Place in the
+// The routes of `exp serve`, one row each: the requests that the server takes, the OpenAPI document,
+// docs/reference/serving_api.md and the checks of bodies come from this table. Place in the
 // flow: service.cpp looks a request's route up here.
 #pragma once
 
@@ -23,7 +23,7 @@ enum class RouteWork : std::uint8_t {
 };
 
 /// `neutral`: a member of OpenAI's interface that is not supported, and is accepted with the values of
-/// RouteField::neutral and null, which ask for nothing.
+/// RouteField::neutral and null, which request nothing.
 enum class FieldType : std::uint8_t { text, texts, integer, number, flag, object, neutral };
 
 /// A member of a request's body.

@@ -1,4 +1,5 @@
-// The loop, the signals, and the order in which things begin and end.
+// Runs the loop and handles the signals; the order in which parts start and end is here. Read serve.hpp
+// first.
 #include "serve/serve.hpp"
 
 #include <sys/resource.h>
@@ -18,7 +19,7 @@
 namespace encore {
 namespace {
 
-/// A connection takes a descriptor, and the usual limit is meant for programs that hold few.
+/// A connection needs a descriptor, and the usual limit is meant for programs with few.
 void raise_descriptor_limit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
@@ -86,14 +87,15 @@ class Serving {
     });
   }
 
-  /// What cannot be loaded is said, and what was served before is served on.
+  /// Reports models that cannot be loaded, and continues with the models that were served before.
   void refuse(const std::string& why) const {
     if (options_.noticed) options_.noticed("the models stay as they are: " + why);
   }
 
   /// On another thread: requests are answered while a bundle is unpacked.
   void choose_models() {
-    if (choosing_ || service_.is_replacing() || !service_.loaded()) return refuse("others are being loaded");
+    if (choosing_ || service_.is_replacing() || !service_.loaded())
+      return refuse("other models are being loaded");
     choosing_ = true;
     chooser_ = std::async(std::launch::async, [this] {
       std::vector<ServedRun> runs;
@@ -141,7 +143,7 @@ class Serving {
   boost::asio::steady_timer patience_;
   std::string failure_;
   bool draining_ = false, all_answered_ = false, choosing_ = false;
-  std::future<void> chooser_;  // last: whoever waits for it has all else still
+  std::future<void> chooser_;  // last: its destructor waits, and everything else must still exist
 };
 
 }  // namespace
@@ -149,7 +151,7 @@ class Serving {
 bool serve(const ServeOptions& options, std::vector<ServedRun> runs) {
   raise_descriptor_limit();
   Serving serving(options, runs);
-  runs.clear();  // what a pool starts it holds itself, until it is replaced
+  runs.clear();  // a pool holds the files of its workers itself, until it is replaced
   return serving.run();
 }
 

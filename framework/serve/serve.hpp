@@ -1,5 +1,5 @@
-// exp serve: models behind HTTP. The control half queues, sets deadlines and answers; workers tokenise, pack
-// and compute (worker/serve_verb.cpp). This header is all that others see of the folder: the libraries of the
+// exp serve: models behind HTTP. The control program queues, sets deadlines and answers; workers tokenise,
+// pack and compute (worker/serve_verb.cpp). Other folders include this header only: the libraries of the
 // network stay behind it. Place in the flow: cli/serve_verb.cpp -> serve() -> service.cpp. Read next:
 // service.hpp, model_pool.hpp.
 #pragma once
@@ -17,45 +17,45 @@
 
 namespace encore {
 
-/// A run whose model is served, and what its workers are started with, one for each place.
+/// A run whose model is served, and how its workers are started, one for each place.
 struct ServedRun {
   std::string name;
   std::filesystem::path worker;
   std::vector<std::string> arguments;  ///< "serve --run-folder DIR ..."
   std::vector<WorkerPlace> places;
-  std::string id = {};                     ///< of the run, for what is kept of its requests
+  std::string id = {};                     ///< of the run, for the records of its requests
   std::filesystem::path folder = {};       ///< the run's own
-  std::shared_ptr<const void> files = {};  ///< what keeps the folder there, as long as a worker may start
+  std::shared_ptr<const void> files = {};  ///< keeps the folder, as long as a worker may start
 };
 
 struct ServeOptions {
   std::string host = "127.0.0.1";
   std::uint16_t port = 8080;  ///< 0: any that is free
-  std::string token = {};     ///< "": none is asked for
+  std::string token = {};     ///< "": requests need none
   std::string version = {};   ///< of Encore
   std::size_t batch_texts = 32, queue_texts = 1024, body_bytes = std::size_t{1} << 20, connections = 1024;
   std::int64_t max_tokens = 4096;
   std::chrono::microseconds batch_wait{0};
   std::chrono::milliseconds timeout = std::chrono::seconds(30);  ///< of a request, from its arrival
-  std::chrono::milliseconds drain = std::chrono::seconds(30);    ///< for the last answers, once it is to end
+  std::chrono::milliseconds drain = std::chrono::seconds(30);    ///< for the last answers, once it must end
   std::chrono::milliseconds receiving = std::chrono::seconds(10);
-  double monitor_share = 0.0;      ///< of the requests to predict of which numbers are kept
-  double monitor_text_days = 0.0;  ///< for so many days their texts and answers too
+  double monitor_share = 0.0;      ///< of the requests to predict whose numbers are kept
+  double monitor_text_days = 0.0;  ///< number of days for which their inputs and answers are kept too
   std::function<void(const std::string& url)> listening = {};  ///< once, before any model is ready
   std::function<void()> ready = {};  ///< every model has a worker: once, and after each change of models
-  /// What the operator of the server should know, in a sentence without a final stop. Called from any thread.
+  /// Called with a message for the operator, a sentence without a final stop. From any thread.
   std::function<void(const std::string& text)> noticed = {};
-  /// The runs to serve from now on, asked for at SIGHUP on a thread of its own, one call at a time; it may
+  /// Returns the runs to serve from now on. Called at SIGHUP on a thread of its own, one call at a time; may
   /// throw. Empty: SIGHUP is as SIGTERM.
   std::function<std::vector<ServedRun>()> runs_now = {};
 };
 
-/// Whether only this machine can reach the address. Throws Error where it is no address.
+/// Whether only this machine can reach the address. Throws Error if it is not an address.
 bool is_loopback(const std::string& host);
 
 /// Serves until SIGTERM or SIGINT, then gives the last answers; a second signal ends it at once. SIGHUP loads
-/// the models of options.runs_now() and answers with them once all are there, without a request that is lost.
-/// True: every request that had come was answered. Throws Error where the address cannot be had, or a model
+/// the models of options.runs_now() and answers with them once all are ready, without losing a request.
+/// Returns true if every request was answered. Throws Error if the address is unavailable or a model
 /// cannot be loaded.
 bool serve(const ServeOptions& options, std::vector<ServedRun> runs);
 

@@ -1,3 +1,4 @@
+// Writes samples of requests and feedback into spools of the run's folder. Read serve_monitor.hpp first.
 #include "serve/serve_monitor.hpp"
 
 #include <nlohmann/json.hpp>
@@ -11,17 +12,17 @@
 namespace encore {
 namespace {
 
-/// After so long a spool is closed and another one begun: what is closed is removed once it is merged.
+/// After this time a spool is closed and another one begun; a closed one is removed once it is merged.
 constexpr std::chrono::minutes spool_time(10);
-/// Answers that feedback may come for.
+/// The largest number of answers that feedback may refer to, and their bytes.
 constexpr std::size_t most_remembered = 65536, most_remembered_bytes = std::size_t{64} << 20;
 constexpr double seconds_of_day = 86400.0;
-/// What clients have sent is for the user of this server alone.
+/// The data of clients is for the user of this server alone.
 constexpr unsigned spool_mode = 0600;
 
 void make_private_folder(const std::filesystem::path& folder) {
   std::filesystem::create_directory(folder);
-  std::error_code ignored;  // another user's folder, who has let this one in
+  std::error_code ignored;  // the folder of another user, who gave this one access
   std::filesystem::permissions(folder, std::filesystem::perms::owner_all, ignored);
 }
 
@@ -82,10 +83,10 @@ void ServeMonitor::remember(const std::string& id, std::vector<std::string> answ
 bool ServeMonitor::feedback(const FeedbackRequest& request) {
   const auto found = answers_.find(request.id);
   if (found == answers_.end())
-    throw Refusal(404, "no request \"" + request.id + "\" is known; it was not sampled, or is too long ago");
+    throw Refusal(404, "unknown request \"" + request.id + "\"; it was not sampled, or is too old");
   if (request.text >= found->second.size())
-    throw Refusal(400, "\"text\" is " + std::to_string(request.text) + ", and the request had " +
-                           std::to_string(found->second.size()) + " texts; they count from 0");
+    throw Refusal(400, "invalid \"text\" " + std::to_string(request.text) + ": the request had " +
+                           std::to_string(found->second.size()) + " inputs; they count from 0");
   const nlohmann::json answer = parse_json<nlohmann::json>(found->second[request.text]);
   const nlohmann::json truth = parse_json<nlohmann::json>(request.answer);
   bool correct = true;
@@ -100,7 +101,7 @@ bool ServeMonitor::feedback(const FeedbackRequest& request) {
   }
   const double now = now_seconds();
   const auto place = static_cast<std::int64_t>(request.text);
-  flush();  // what is said of a text comes behind it
+  flush();  // the feedback must come behind the answer
   append(numbers_, [&] {
     return record_text(ServedFeedback{.request = request.id, .text = place, .time = now, .correct = correct});
   });
@@ -138,7 +139,7 @@ void ServeMonitor::append(File& file, const std::function<std::string()>& record
 } catch (const std::exception& error) {
   file.writer.reset();
   if (!std::exchange(failed_, true) && rules_.noticed)
-    rules_.noticed("what is monitored is lost until this is over: " + std::string(error.what()));
+    rules_.noticed("samples of requests are lost until this is corrected: " + std::string(error.what()));
 }
 
 }  // namespace encore

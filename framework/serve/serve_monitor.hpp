@@ -1,8 +1,8 @@
-// ServeMonitor: what a server keeps of the texts that a run's model has answered to: numbers of a share of
-// the requests, chosen by their ids; texts and answers only where that was asked for; and whether an answer
-// was right, where somebody says so. Everything goes into spools in the run's folder, one append for all
-// requests that a batch has answered. What cannot be written is lost, and no request with it. Place in the
-// flow: service.cpp -> here -> store/served.hpp.
+// ServeMonitor: the samples that a server keeps of the inputs that a run's model has answered: numbers of a
+// share of the requests, chosen by their ids; inputs and answers only if the user asked for that; and whether
+// an answer was right, if a client reports it. Everything goes into spools in the run's folder, one append
+// for all requests that a batch has answered. A record that cannot be written is lost, but its request is
+// not. Place in the flow: service.cpp -> here -> store/served.hpp.
 #pragma once
 
 #include <chrono>
@@ -26,16 +26,16 @@ namespace encore {
 
 struct MonitorRules {
   double share = 0.0;      ///< of the requests; 0: nothing is kept
-  double text_days = 0.0;  ///< for so long texts and answers are kept; 0: they are not
+  double text_days = 0.0;  ///< number of days for which inputs and answers are kept; 0: they are not
   std::function<void(const std::string& text)> noticed = {};  ///< as ServeOptions::noticed
 };
 
-/// Whether a request is among the share of those that are looked at.
+/// Whether a request belongs to the share of those that are sampled.
 bool is_sampled(std::string_view id, double share);
 
 class ServeMonitor {
  public:
-  /// Makes no file before there is something to write. `session` names the server in the names of its files.
+  /// Makes no file before there is a record to write. `session` names the server in the names of its files.
   ServeMonitor(std::filesystem::path run_folder, std::string run_id, std::string session,
                const MonitorRules& rules);
   /// Flushes.
@@ -45,24 +45,24 @@ class ServeMonitor {
 
   const std::string& run_id() const { return run_id_; }
   bool samples(std::string_view id) const { return is_sampled(id, rules_.share); }
-  /// A job that was observed, and whose texts have answers.
+  /// Records a job that was observed, and whose inputs have answers.
   void add(const std::string& id, const std::string& digest, const Job& job, double seconds);
-  /// Whether the answer was right. Throws Refusal where the request is not known (any more), or the truth has
-  /// members that its answer does not have.
+  /// Records feedback and returns whether the answer was right. Throws Refusal if the request is not (or no
+  /// longer) known, or the truth has members that its answer does not have.
   bool feedback(const FeedbackRequest& request);
   bool knows(const std::string& id) const { return answers_.contains(id); }
-  /// Writes what has come since.
+  /// Writes all records since the last call.
   void flush();
 
  private:
-  /// A file that is written for some minutes.
+  /// A file that is written for a few minutes.
   struct File {
     const char* kind;
     std::optional<SpoolWriter> writer = {};
     std::chrono::steady_clock::time_point opened = {};
     int part = 0;
   };
-  /// Also a record that cannot be made is lost: an answer of a worker may be no JSON.
+  /// A record that cannot be made is lost as well: an answer of a worker may be invalid JSON.
   void append(File& file, const std::function<std::string()>& record_of);
   void remember(const std::string& id, std::vector<std::string> answers);
 
@@ -70,7 +70,7 @@ class ServeMonitor {
   std::string run_id_, session_;
   MonitorRules rules_;
   File numbers_{"served"}, words_{"texts"};
-  std::vector<ServedText> texts_;  ///< that are not written yet
+  std::vector<ServedText> texts_;  ///< not written yet
   std::vector<std::string> facts_;
   std::vector<ServedContent> contents_;
   std::map<std::string, std::vector<std::string>, std::less<>> answers_;  ///< by request

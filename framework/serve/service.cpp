@@ -1,4 +1,5 @@
-// Each request is answered once, here, whatever happens to it; that is what refuse() and finish() are for.
+// Answers each request exactly once, whatever happens to it, by refuse() and finish(). Read service.hpp
+// first.
 #include "serve/service.hpp"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// What a client that was sent away is asked to wait, in seconds.
+/// The seconds after which a refused client may try again.
 constexpr const char* retry_after = "1";
 
 const Refusal::Fields asks_for_token = {{"WWW-Authenticate", "Bearer"}};
@@ -30,7 +31,7 @@ std::vector<ServeWorkerStart> seats_of(const ServedRun& run) {
   return seats;
 }
 
-/// The time does not tell how much of it was right.
+/// The time does not depend on how much of the token is right.
 bool equal_tokens(const std::string& given, const std::string& token) {
   unsigned difference = given.size() == token.size() ? 0 : 1;
   for (std::size_t i = 0; i < given.size(); ++i)
@@ -48,7 +49,7 @@ bool is_json(const std::string& content_type) {
                                "application/json");
 }
 
-/// HEAD asks what GET does; the server leaves the body out.
+/// HEAD has the route of GET; the server leaves the body out.
 const Route& route_of(const HttpRequest& request) {
   const std::string method = request.method == "HEAD" ? "GET" : request.method;
   std::string allowed;
@@ -101,7 +102,7 @@ void Service::start(const std::function<void(const std::string& why)>& cannot) {
   for (const auto& pool : pools_) pool->start(one_ready, cannot);
 }
 
-// --- other models in place of these ---
+// --- replacing the models ---
 
 void Service::replace(const std::vector<ServedRun>& runs, std::function<void(const std::string& why)> ended) {
   next_ = make_pools(runs);
@@ -111,7 +112,7 @@ void Service::replace(const std::vector<ServedRun>& runs, std::function<void(con
   };
   const auto cannot = [this](const std::string& why) {
     replacing_ended_(why);
-    boost::asio::post(loop_, [this] { next_.clear(); });  // it is one of them that says so
+    boost::asio::post(loop_, [this] { next_.clear(); });  // one of them is the caller
   };
   const Pools starting = next_;
   for (const auto& pool : starting) pool->start(one_ready, cannot);
@@ -144,7 +145,7 @@ std::optional<HttpAnswer> Service::judge(const HttpRequest& request) {
     if (!route.fields.empty() && !is_json(request.content_type))
       throw Refusal(415, "the body must be JSON: Content-Type: application/json");
     if (route.work == RouteWork::feedback && options_.monitor_share <= 0.0)
-      throw Refusal(404, "this server keeps nothing of its requests; start it with --monitor");
+      throw Refusal(404, "this server keeps no samples of requests; start it with --monitor");
     return std::nullopt;
   } catch (const Refusal& refusal) {
     count(call, refusal.status());
@@ -190,7 +191,7 @@ void Service::read_aside(CallPointer call, std::string body) {
     } catch (...) {
       next = [why = std::current_exception()] { std::rethrow_exception(why); };
     }
-    // Nothing of the call is left to this thread: its reply ends on the loop.
+    // This thread keeps nothing of the call: its reply ends on the loop.
     boost::asio::post(loop_,
                       [this, call = std::move(call), next = std::move(next)] { carry_out(*call, next); });
   });
@@ -198,20 +199,20 @@ void Service::read_aside(CallPointer call, std::string body) {
 
 void Service::allow(const HttpRequest& request, const Route& route) const {
   if (loopback_ && options_.token.empty()) {
-    // A page of somebody else, whose name was made to mean this machine, must not read what is served here.
+    // A page of another host, whose name resolves to this machine, must not read the answers.
     const std::string& host = request.host;
     if (!boost::beast::iequals(host, "localhost") && host != "127.0.0.1" && host != "::1" &&
         host != options_.host && !host.empty())
       throw Refusal(
-          403, "this server is for this machine alone, as localhost or 127.0.0.1, not as \"" + host + "\"");
-    // Nor must it ask, even where a browser would not let it read the answer.
+          403, "this server is for this machine only, as localhost or 127.0.0.1, not as \"" + host + "\"");
+    // It must not send requests either, even if a browser would not let it read the answer.
     if (!request.origin.empty() && request.origin != "http://" + request.asked)
-      throw Refusal(403, "a page of \"" + request.origin + "\" asks, and only the page of this server may");
+      throw Refusal(403, "a page of \"" + request.origin + "\" sent this; only the page of this server may");
   }
   if (route.open || options_.token.empty()) return;
   const std::string scheme = "Bearer ";
   if (!boost::beast::iequals(request.authorization.substr(0, scheme.size()), scheme))
-    throw Refusal(401, "a token is asked for: Authorization: Bearer TOKEN", asks_for_token);
+    throw Refusal(401, "a token is required: Authorization: Bearer TOKEN", asks_for_token);
   if (!equal_tokens(request.authorization.substr(scheme.size()), options_.token))
     throw Refusal(401, "the token is wrong", asks_for_token);
 }
@@ -313,12 +314,12 @@ void Service::ask(const CallPointer& call) {
   job->texts = job->work == ServeWork::writing ? std::vector{std::move(call->request.writing)}
                                                : std::move(call->request.texts);
   if (!pool.has_room(job->texts.size()))
-    throw Refusal(
-        429, "as many texts wait as may (" + std::to_string(options_.queue_texts) + "); come again later");
+    throw Refusal(429,
+                  "the queue is full (" + std::to_string(options_.queue_texts) + " inputs); try again later");
   if (pool.ends_workers(*job))
     throw Refusal(503,
-                  "two workers have ended while they computed this a short time ago; it is not tried again "
-                  "before a minute is over");
+                  "two workers have ended while they computed this a short time ago; try again after "
+                  "a minute");
   job->arrived = call->arrived;
   job->deadline = call->arrived + options_.timeout;
   Job* const raw = job.get();  // the job holds this function
@@ -328,7 +329,7 @@ void Service::ask(const CallPointer& call) {
   pool.submit(job);
 }
 
-// --- what is kept of requests ---
+// --- the monitor ---
 
 void Service::observe(Call& call, Job& job) {
   const auto found = monitors_.find(call.pool->name());
@@ -367,7 +368,7 @@ void Service::stream(const CallPointer& call, const std::shared_ptr<Job>& job) {
   });
 }
 
-/// With the first part: before it an error still has a status of its own.
+/// Called with the first part: before it an error still has a status of its own.
 void Service::begin_stream(Call& call) {
   if (std::exchange(call.streaming, true)) return;
   call.reply->begin({.content_type = "text/event-stream", .fields = {{"Cache-Control", "no-store"}}});
@@ -396,7 +397,7 @@ void Service::finish(const CallPointer& call, const Job& job) {
     forget_idle_later();
   } catch (const Refusal& refusal) {
     refuse(*call, refusal);
-  } catch (const std::exception& error) {  // what a worker says is no JSON
+  } catch (const std::exception& error) {  // the answer of a worker is not JSON
     refuse(*call, Refusal(500, std::string("the answer of the worker cannot be read: ") + error.what()));
   }
 }

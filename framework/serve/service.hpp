@@ -1,4 +1,4 @@
-// Service: what stands between HTTP and the models: routes, tokens, limits, and the answer of each request.
+// Service: the layer between HTTP and the models: routes, tokens, limits, and the answer of each request.
 // Place in the flow: HttpServer hands it whole requests, it submits jobs to a ModelPool and answers when they
 // are over. Read next: routes.cpp, requests.cpp, answers.cpp.
 #pragma once
@@ -30,35 +30,35 @@ class Service {
  public:
   Service(boost::asio::io_context& loop, const ServeOptions& options, const std::vector<ServedRun>& runs);
 
-  /// Starts the workers of every model. `cannot`: one has no worker that could load it.
+  /// Starts the workers of every model. `cannot` is called if a model has no worker that could load it.
   void start(const std::function<void(const std::string& why)>& cannot);
-  /// The models of these runs in place of those that are served, once each of them has a worker; what had
-  /// come before is answered by those that it came to. `ended`: with "", or with the reason why nothing was
-  /// replaced.
+  /// Replaces the served models by those of these runs, once each of them has a worker; earlier requests
+  /// are answered by the models that received them. `ended` is called with "", or with the reason why nothing
+  /// was replaced.
   void replace(const std::vector<ServedRun>& runs, std::function<void(const std::string& why)> ended);
   bool is_replacing() const { return !next_.empty(); }
-  /// Every model has been loaded once, whatever has become of its workers.
+  /// Every model has been loaded once, whether or not its workers still run.
   bool loaded() const {
     return std::ranges::all_of(pools_, [](const auto& pool) { return pool->model().has_value(); });
   }
-  /// The answer to a request that is refused by its head: route, host, token and type; nothing where its body
-  /// may come.
+  /// The answer to a request that is refused by its head: route, host, token and type; empty if its body may
+  /// follow.
   std::optional<HttpAnswer> judge(const HttpRequest& request);
-  /// A request that judge() let in.
+  /// Handles a request that judge() accepted.
   void handle(HttpRequest request, std::shared_ptr<HttpReply> reply);
-  /// From now on it is not ready; requests that come are still answered.
+  /// From now on it is not ready; new requests are still answered.
   void begin_drain() { draining_ = true; }
-  /// Whose connections are counted, outlives it.
+  /// The server whose connections are counted; must outlive this.
   void watch(const HttpServer& server) { server_ = &server; }
 
  private:
-  /// A request on its way.
+  /// A request in work.
   struct Call {
     const Route* route = nullptr;
     std::shared_ptr<HttpReply> reply;
     ServeClock::time_point arrived;
     std::uint64_t number = 0;  ///< of the request, from 1
-    std::string sampled = {};  ///< the request's id, where the monitor is to have it
+    std::string sampled = {};  ///< the request's id, if the monitor samples it
     std::shared_ptr<ServeMonitor> monitor = {};
     ServeRequest request = {};
     ModelPool* pool = nullptr;  ///< held as long as it has jobs
@@ -71,17 +71,17 @@ class Service {
   using Next = std::function<void()>;
 
   void allow(const HttpRequest& request, const Route& route) const;
-  /// Reads the body; what is to be done with it on the loop. Looks at nothing but its arguments and options.
+  /// Reads the body and returns the work for the loop. Depends on its arguments and the options only.
   Next read(const CallPointer& call, const std::string& body);
-  /// The same on a thread of its own, since nobody else is answered while the loop reads; then, on the loop,
-  /// what is to be done.
+  /// The same on a thread of its own, because no other request is answered while the loop reads; then the
+  /// loop does the work.
   void read_aside(CallPointer call, std::string body);
-  /// Does it; what it throws is the answer.
+  /// Does the work; an exception becomes the answer.
   void carry_out(const Call& call, const Next& work);
   void ask(const CallPointer& call);
   void observe(Call& call, Job& job);
   void take_feedback(const Call& call, const FeedbackRequest& feedback);
-  /// Once for all that is answered in this turn of the loop.
+  /// Writes samples once for all requests that are answered in this turn of the loop.
   void write_later();
   void stream(const CallPointer& call, const std::shared_ptr<Job>& job);
   static void begin_stream(Call& call);
@@ -95,7 +95,7 @@ class Service {
   using Pools = std::vector<std::shared_ptr<ModelPool>>;
   Pools make_pools(const std::vector<ServedRun>& runs);
   void change_over();
-  /// Lets go of what was replaced and has no request any more; not at once, for one of them may be at work.
+  /// Drops replaced models without a request; not at once, because one of them may be the caller.
   void forget_idle_later();
   /// Every model has a worker.
   bool ready() const;
@@ -115,7 +115,7 @@ class Service {
   bool draining_ = false;
   bool loopback_ = true;
   std::uint64_t requests_ = 0;
-  boost::asio::thread_pool aside_{1};  // last: it looks at options_, and posts to loop_
+  boost::asio::thread_pool aside_{1};  // last: it reads options_, and posts to loop_
 };
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// The coroutines hold the state, so that a link may go away while they wait.
+// The coroutines hold the state, so that a link may be destroyed while they wait. Read worker_link.hpp first.
 #include "serve/worker_link.hpp"
 
 #include <sys/socket.h>

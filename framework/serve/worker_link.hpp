@@ -25,7 +25,7 @@ struct ServeWorkerStart {
   std::shared_ptr<const void> files = {};  ///< what keeps the folder there (serve.hpp)
 };
 
-/// What a link tells; each call comes from the loop.
+/// The events of a link; each call comes from the loop.
 struct WorkerLinkEvents {
   std::function<void(ServeModel)> ready;
   std::function<void(ServeAnswers)> answered;
@@ -43,7 +43,7 @@ class WorkerLink {
   WorkerLink& operator=(const WorkerLink&) = delete;
 
   void send(const ServeMessage& message);
-  /// Of a worker that does not answer any more; `ended` follows.
+  /// Kills a worker that does not answer any more; `ended` follows.
   void kill();
 
  private:

@@ -1,5 +1,5 @@
-// AllErrors: several steps of which each may fail alone, so that a person sees at once what is wrong with
-// every file. Place in the flow: read_set.cpp for the files of a set, task_sets.cpp for the sets of a run.
+// AllErrors: several steps that may each fail alone, so that the user sees all errors of all files at once.
+// Place in the flow: read_set.cpp for the files of a set, task_sets.cpp for the sets of a run.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace encore {
 
 class AllErrors {
  public:
-  /// Does `work`, and keeps its Error. A ConfigError, which has a place in the experiment, passes.
+  /// Calls `work`, and keeps its Error. A ConfigError, which has a place in the experiment, passes.
   template <class Work>
   void collect(const Work& work) {
     try {
@@ -20,7 +20,7 @@ class AllErrors {
     } catch (const ConfigError&) {
       throw;
     } catch (const Error& error) {
-      if (text_.find(error.what()) == std::string::npos)  // one set may need another one
+      if (text_.find(error.what()) == std::string::npos)  // two sets may fail for the same reason
         text_ += (text_.empty() ? "" : "\n") + std::string(error.what());
     }
   }

@@ -1,4 +1,4 @@
-// Records to hashes to sets.
+// Hashes records and assigns them to sets by their hashes.
 #include "tasks/data_split.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t hash_digits = 16;  // 64 bits
 
-/// A canonical form: what it has in front of a text says where the text ends.
+/// A canonical form: the length in front of each string shows where the string ends.
 void append(std::string& form, const std::string& text) {
   form += std::to_string(text.size()) + ":" + text;
 }
@@ -133,7 +133,7 @@ const std::vector<std::string>& labels_of(const Records& records, const TaskFiel
   const auto* labels = field == nullptr ? nullptr : std::get_if<std::vector<std::string>>(&field->values);
   if (labels == nullptr)
     throw Error("data.stratify needs a task with one label for each example; this one reads the fields " +
-                quoted_list(fields.truth) + ", so leave it out");
+                quoted_list(fields.truth) + ", so leave data.stratify out");
   return *labels;
 }
 
@@ -152,13 +152,13 @@ std::array<Records, all_splits.size()> split_each_label(const Records& records, 
   const std::vector<std::string>& labels = labels_of(records, fields);
   std::vector<std::uint64_t> hashes;
   for (std::size_t i = 0; i < records.size(); ++i) hashes.push_back(content_hash(records, i, fields));
-  // Records that say the same may have several labels; they count for the first in the order of bytes.
+  // Records with equal content may have several labels; they count for the first in the order of bytes.
   std::map<std::uint64_t, std::string> label_of;
   for (std::size_t i = 0; i < records.size(); ++i) {
     const auto [known, is_new] = label_of.emplace(hashes[i], labels[i]);
     if (!is_new && labels[i] < known->second) known->second = labels[i];
   }
-  std::map<std::string, std::vector<std::uint64_t>> by_label;  // each list rises
+  std::map<std::string, std::vector<std::uint64_t>> by_label;  // each list is ascending
   for (const auto& [hash, label] : label_of) by_label[label].push_back(hash);
   std::unordered_map<std::uint64_t, Split> split_of_hash;
   for (const auto& [label, list] : by_label)

@@ -1,5 +1,5 @@
-// Cutting one set of records into a training, a development and a test set, each record by a hash of what it
-// says: it stays in its set whatever is added, removed or shuffled around it, and equal records stay
+// Cutting one set of records into a training, a development and a test set, each record by a hash of its
+// content: it stays in its set whatever is added, removed or shuffled around it, and equal records stay
 // together. Place in the flow: set_files.cpp, for `[data] split`.
 #pragma once
 
@@ -16,10 +16,10 @@
 
 namespace encore {
 
-/// The first 64 bits of the SHA-256 of what a record says, as far as it is there at prediction: name and
-/// value of the structure and optional fields in the order of their names, texts with their length in front.
-/// Truth does not count, so that a label that is corrected moves nothing and a text with two labels is not
-/// scored by what it taught. Throws Error where a structure field is missing.
+/// The first 64 bits of the SHA-256 of the content of a record, as far as it is there at prediction: name and
+/// value of the structure and optional fields in the order of their names, each string with its length in
+/// front. Truth does not count, so that a corrected label moves nothing, and equal inputs with two labels are
+/// not split between training and scoring. Throws Error if a structure field is missing.
 std::uint64_t content_hash(const Records& records, std::size_t record, const TaskFields& fields);
 
 /// `shares` are those of train, dev and, where there are three, test; the hash as a fraction of 2^64 falls
@@ -29,7 +29,7 @@ Split split_of(std::uint64_t hash, std::span<const double> shares);
 /// The records of these numbers in this order, without the notes.
 Records selected(const Records& records, std::span<const std::size_t> numbers);
 
-/// All records of all of these behind each other, with all their notes; they have the same fields.
+/// All records of these, one after the other, with all their notes; they have the same fields.
 Records joined(const std::vector<Records>& parts);
 
 /// All three sets, each in the order of `records`; the notes go to the training set.

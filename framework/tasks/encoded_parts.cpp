@@ -1,5 +1,5 @@
-// Arrays that a part leaves out because all its values are alike are written out until the end says that this
-// is so of the whole set.
+// A part may leave out an array whose values are all alike. Such an array is written all the same, until the
+// end shows that it can be left out for the whole set.
 #include "tasks/encoded_parts.hpp"
 
 #include <utility>

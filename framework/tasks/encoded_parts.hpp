@@ -26,7 +26,7 @@ class EncodedParts {
   EncodedParts(const EncodedParts&) = delete;
   EncodedParts& operator=(const EncodedParts&) = delete;
 
-  /// Throws Error when the disk is full.
+  /// Throws Error if the disk is full.
   void add(const ExampleSet& part);
   /// All parts as one set has them (encoded_sets.hpp); valid as long as this object. No part follows.
   std::vector<TensorSlice> tensors(const std::string& prefix);

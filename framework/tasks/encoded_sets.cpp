@@ -1,4 +1,4 @@
-// Tensors: SPLIT.lengths, SPLIT.ids, of two texts SPLIT.target_lengths and SPLIT.target_ids, of examples with
+// Tensors: SPLIT.lengths, SPLIT.ids, for pairs SPLIT.target_lengths and SPLIT.target_ids, for examples with
 // several sequences SPLIT.sequences, and SPLIT.column.NAME with, over ragged, SPLIT.counts.NAME.
 #include "tasks/encoded_sets.hpp"
 
@@ -92,7 +92,7 @@ EncodedSets encoded_sets_in(const std::shared_ptr<const Safetensors>& file,
       const auto tensor = file->tensors().find(name);
       if (tensor == file->tensors().end()) return {};
       if (tensor->second.dtype != type || tensor->second.shape.size() != 1)
-        throw Error("tensor \"" + name + "\" is no list of " + encore::name_of(type));
+        throw Error("tensor \"" + name + "\" is not a list of " + encore::name_of(type));
       return tensor->second.bytes;
     };
     for (const Split split : all_splits) {

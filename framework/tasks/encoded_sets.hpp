@@ -1,6 +1,6 @@
 // EncodedSets: all that training and scoring need of the sets of a run, without a word of their text; and
-// their form as tensors, in which the token cache keeps them. Knows no task: columns are named by whoever
-// filled them. Place in the flow: task_sets.hpp fills and keeps them.
+// their form as tensors, in which the token cache keeps them. Knows no task: the task that fills a column
+// names it. Place in the flow: task_sets.hpp fills and keeps them.
 #pragma once
 
 #include <array>
@@ -46,7 +46,7 @@ inline constexpr const char* target_ids_array = "target_ids";
 /// The form in a file.
 std::vector<TensorSlice> tensors_of(const EncodedSets& sets);
 std::vector<TensorSlice> tensors_of(const ExampleArrays& arrays, const std::string& prefix);
-/// And back; `find` gives the bytes of the tensor of this name and type, none where it is not there.
+/// Reads that form; `find` gives the bytes of the tensor of this name and type, none where it is missing.
 using FindTensor = std::function<std::span<const std::byte>(const std::string& name, DType type)>;
 ExampleArrays arrays_in(const FindTensor& find, const std::string& prefix,
                         const std::vector<ColumnRule>& columns);

@@ -1,4 +1,4 @@
-// Reads on until there is a place to cut, and keeps what lies behind it for the next part.
+// Reads until there is a place to cut, and keeps the rest for the next part.
 #include "tasks/file_parts.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ bool is_blank(std::string_view text) {
 
 /// The byte behind the last place where the text may be cut; 0 where there is none.
 std::size_t last_cut(std::string_view text, Cut cut) {
-  // What follows may make a longer line end of a CR that is last.
+  // A CR at the end may begin a longer line end.
   while (text.ends_with('\r')) text.remove_suffix(1);
   for (std::size_t end = text.find_last_of("\r\n"); end != std::string_view::npos;) {
     if (cut == Cut::lines) return end + 1;

@@ -1,5 +1,5 @@
 // FileParts: large text files in parts that are cut where a reader allows it, so that no file is ever held
-// whole; what is hashed, checked and counted on the way is what it would be for the whole file.
+// whole; hashes, checks and counts are those of the whole file.
 // Place in the flow: set_files.cpp, for a training set that is larger than a part.
 #pragma once
 

@@ -9,7 +9,7 @@
 
 namespace encore {
 
-/// How many sequences have each length.
+/// Counts the sequences of each length.
 class LengthCounts {
  public:
   void add(std::span<const std::int32_t> lengths);

@@ -1,4 +1,4 @@
-// Records by their hashes.
+// Chooses the records of data.more by their hashes.
 #include "tasks/new_examples.hpp"
 
 #include <array>
@@ -30,7 +30,7 @@ Records held_out(const Records& records, const TaskFields& fields, double share)
     if (is_held_out(content_hash(records, i, fields), share)) numbers.push_back(i);
   if (numbers.empty())
     throw Error("none of its " + std::to_string(records.size()) +
-                " examples falls into the share that is held out; give more examples, or a larger share");
+                " examples falls into the share that is held out; add examples, or enlarge the share");
   Records chosen = selected(records, numbers);
   chosen.notes = records.notes;
   return chosen;

@@ -1,6 +1,6 @@
-// NewExamples: what of the records of `data.more` is learned from. A share of them may be held out by a
-// hash of what they say, as data_split.hpp cuts sets: a record stays held out whatever is added later. What
-// is in a set that is scored is never learned from. Place in the flow: set_files.cpp, evaluate with
+// NewExamples: the records of `data.more` that a run learns from. A share of them may be held out by a
+// hash of their content, as data_split.hpp cuts sets: a record stays held out whatever is added later. A run
+// never learns from a record of a set that is scored. Place in the flow: set_files.cpp, evaluate with
 // --held-out.
 #pragma once
 
@@ -16,8 +16,8 @@ namespace encore {
 /// The records that a share of 0 < share < 1 holds out, in their order. Throws Error where there are none.
 Records held_out(const Records& records, const TaskFields& fields, double share);
 
-/// Throws Error where two sets cannot be joined, since an option of the reader is answered by one of them
-/// only.
+/// Throws Error if two sets cannot be joined, because only one of them has the fields of an option of the
+/// reader.
 void require_same_fields(const Records& train, const Records& added);
 
 class NewExamples {
@@ -27,8 +27,8 @@ class NewExamples {
 
   /// Takes note of a set that is scored.
   void score(const Records& set);
-  /// What is learned from, in the order of `added`, with its notes and one that counts. `train`: where to
-  /// look for records that the training set has already, to be counted; may be null.
+  /// Returns the records to learn from, in the order of `added`, with their notes and one with the counts.
+  /// `train`: the training set, in which records that it has already are counted; may be null.
   Records learned(const Records& added, const Records* train) const;
 
  private:

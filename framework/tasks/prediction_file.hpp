@@ -1,5 +1,5 @@
-// Predictions as JSON, one object a line: the files of a run that comparisons and reports read, and what
-// predict answers. Place in the flow: Records of a task -> here.
+// Predictions as JSON, one object per line: the files of a run that comparisons and reports read, and the
+// output of predict. Place in the flow: Records of a task -> here.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace encore {
 
-/// One record's value of a field: text, a list of texts, a number or a list of them, spans as {"type",
+/// One record's value of a field: a text, a list of strings, a number or a list of them, spans as {"type",
 /// "text", "start", "end"} with their scores where they have some, numbers by name as an object, or a list of
 /// such.
 nlohmann::json field_json(const Records::Field& field, std::size_t record);
@@ -22,7 +22,7 @@ nlohmann::json field_json(const Records::Field& field, std::size_t record);
 /// The field of a task's answers that is a line for people; the others are for programs.
 inline constexpr const char* shown_field = "shown";
 
-/// What a task answers to one record, for programs: an object on one line.
+/// The answer of a task to one record, for programs: an object on one line.
 std::string answer_json(const Records& answers, std::size_t record);
 
 /// {"example": i, FIELD: value of each structure or optional field, "truth", "predicted", "statistics"};

@@ -1,4 +1,4 @@
-// Every file is hashed as it was read, so that a run knows what it learned from.
+// Hashes every file as it is read, so that a run records what it learned from.
 #include "tasks/read_set.hpp"
 
 #include "base/load_file.hpp"

@@ -1,5 +1,5 @@
-// The files of one set to records, whole: what set_files.hpp does for the sets of a run, and verbs for the
-// files that they are given.
+// Reads the files of one set to records, whole: for the sets of a run (set_files.hpp), and for verbs that
+// take files.
 #pragma once
 
 #include <filesystem>
@@ -23,7 +23,8 @@ ReadSet read_set(const Reader& reader, const std::vector<std::string>& paths, co
 /// Throws Error where the records lack a field that the task needs: a reader's options may leave some out.
 void require_fields(const Records& records, const TaskFields& needs);
 
-/// What `work` gives, which is done on the content of a file: an Error of it gets the file's name in front.
+/// Calls `work` on the content of a file and returns its result: an Error of it gets the file's name in
+/// front.
 template <class Work>
 auto with_file(const std::filesystem::path& path, const Work& work) -> decltype(work()) {
   try {

@@ -1,5 +1,5 @@
-// Every set is read on its own; a share of the training files, and what is learned from of data.more, only
-// beside the others.
+// Reads each set on its own, except a share of the training files and the records of data.more, which are
+// read together with the others.
 #include "tasks/set_files.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What messages call the examples of data.more.
+/// The name of the examples of data.more in messages.
 constexpr const char* added_title = "set of added examples";
 
 }  // namespace
@@ -32,7 +32,7 @@ SetFiles::SetFiles(const Reader& reader, TaskFields fields, const DataTable& dat
       limits_(limits) {
   if (reader_->cut() == Cut::nowhere || !takes_parts || data_.stratify) return;
   std::uintmax_t bytes = 0;
-  std::error_code failure;  // said when it is read
+  std::error_code failure;  // reported when it is read
   for (const std::vector<std::string>* files : {&data_.train, &data_.more})
     for (const std::string& path : *files)
       if (const std::uintmax_t size = fs::file_size(path, failure); !failure) bytes += size;
@@ -182,7 +182,7 @@ void SetFiles::visit_parts(RecordSets& held_out, const VisitRecords& visit) cons
     if (visit && records.size() > 0) visit(records);
   }
   require_as_planned(name_of(Split::train), paths(Split::train), parts.hashes());
-  if (!any) read_set(*reader_, paths(Split::train), title_of(Split::train));  // says that it is empty
+  if (!any) read_set(*reader_, paths(Split::train), title_of(Split::train));  // reports that it is empty
   if (!data_.split.empty()) {
     require_none_empty(counts);
     for (const Split split : held_out_splits)

@@ -29,7 +29,7 @@ using ContentHashes = std::map<std::string, std::string>;
 /// reader and task allow it (Reader::cut, Task::takes_parts).
 struct CorpusLimits {
   std::size_t part_bytes = std::size_t{8} << 20;
-  /// Words of the table from which a vocabulary is trained; the rarest are dropped where there are more.
+  /// Words of the table from which a vocabulary is trained; above this number the rarest are dropped.
   std::size_t most_words = std::size_t{2} << 20;
 };
 
@@ -52,15 +52,14 @@ class SetFiles {
   bool has(Split split) const;
   /// Whether the set is a share of the training files (data.split).
   bool is_share(Split split) const { return index_of(split) < data_.split.size(); }
-  /// Of a set that is there, for messages: "train.txt", "a.txt and 2 more files".
+  /// The files of a set that exists, for messages: "train.txt", "a.txt and 2 more files".
   std::string text(Split split) const;
   const ContentHashes& planned() const { return planned_; }
   /// Whether the training set is never held whole.
   bool in_parts() const { return in_parts_; }
 
   /// Reads the files that hold a set into `to`, also the other sets that they hold, unless they are there.
-  /// Throws Error naming file and line of what cannot be read, or the file that is no longer the one that was
-  /// planned.
+  /// Throws Error naming file and line of an error, or the file that differs from the planned one.
   void read_into(Split split, RecordSets& to) const;
   /// The training set part by part, where in_parts(); shares of its files that are held out go into
   /// `held_out`. Without `visit` only these. Throws as read_into.
@@ -72,7 +71,7 @@ class SetFiles {
   ReadSet read_whole(Split files) const;
   Records read_part(const FileParts::Part& part, const std::vector<std::string>& files,
                     const char* what) const;
-  /// Appends what is learned from of data.more to the training set. `held`: the development and the test
+  /// Appends the records to learn from of data.more to the training set. `held`: the development and the test
   /// set, read into here.
   void add_more(Records& train, const RecordSets& held) const;
   void visit_more(const RecordSets& held, const VisitRecords& visit) const;

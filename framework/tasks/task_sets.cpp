@@ -1,4 +1,4 @@
-// Every set is read, encoded and scored on its own; only the labels come from all of them.
+// Reads, encodes and scores each set on its own; only the labels come from all of them.
 #include "tasks/task_sets.hpp"
 
 #include <bit>
@@ -18,14 +18,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Raised whenever the cache's file gets another form.
+/// Rises whenever the form of the cache's file changes.
 constexpr int cache_format = 5;
 
-/// In the file's metadata, where it is a share of the training set.
+/// A key of the file's metadata, where data.max_length is a share of the training set.
 constexpr const char* max_length_name = "max_length";
-/// As for data.max_length as a number.
+/// The smallest data.max_length, the same as for a number.
 constexpr std::int64_t shortest_max_length = 3;
-/// Each part of a corpus may have some.
+/// The largest number of notes of one part; each part of a corpus may have some.
 constexpr std::size_t most_part_notes = 4;
 
 /// "1287 examples, 20125 words, 41 cut words"
@@ -37,7 +37,7 @@ std::string counts_note(const EncodedSet& set, const SetDescription& description
   return text;
 }
 
-/// Until a half of what is allowed is left: those that stand once, then those that stand twice, and so on.
+/// Drops words until half of the allowed number is left: those that stand once, then twice, and so on.
 void drop_rarest(TextCounts& counts, std::size_t most) {
   if (counts.size() <= most) return;
   for (std::int64_t rarest = 1; counts.size() > most / 2; ++rarest)
@@ -114,7 +114,7 @@ TextCounts TaskSets::text_counts() {
 
 // --- encoding ---
 
-/// Counts the lengths of sequences that nothing is cut from, then goes on with the task of the length.
+/// Counts the lengths of uncut sequences, then makes the task for the length that follows from them.
 void TaskSets::decide_max_length(const Tokenizer& tokenizer, int threads) {
   if (data_.max_length != 0) return;
   LengthCounts lengths;
@@ -176,7 +176,7 @@ void TaskSets::encode(const Tokenizer& tokenizer, int threads) {
       sets_[Split::train].emplace(encode_records(task(), records, tokenizer, data_.max_length, threads),
                                   records.notes);
     });
-    records_[index_of(Split::train)].reset();  // nobody asks for its text again, and it takes the most memory
+    records_[index_of(Split::train)].reset();  // its text is not needed again, and it takes the most memory
   }
   encode_held_out(tokenizer, threads);
 }
@@ -202,7 +202,7 @@ void TaskSets::encode(const Tokenizer& tokenizer, int threads, const TokenCache&
   add_max_length(metadata);
   if (!cache.save(key(encoding), tensors, metadata, cache_notes_) || !load_encoded(cache, encoding))
     throw Error(files_.text(Split::train) +
-                ": a training set of this size is trained from the token cache, which cannot be used: " +
+                ": a training set of this size needs the token cache, which cannot be used: " +
                 (cache_notes_.empty() ? "its file is gone" : cache_notes_.back()));
 }
 
@@ -239,9 +239,10 @@ bool TaskSets::load_encoded(const TokenCache& cache, const std::string& encoding
     prepared_ = extended_ = true;
     return true;
   } catch (const ConfigError&) {
-    throw;  // of a task that this length does not fit
+    throw;  // from a task that rejects this length
   } catch (const Error& error) {
-    cache_notes_.push_back(std::string("a file of the token cache is made anew: ") + error.what());
+    cache_notes_.push_back(std::string("encoding again, because a file of the token cache is unusable: ") +
+                           error.what());
     return false;
   }
 }
@@ -268,7 +269,7 @@ Notes TaskSets::notes() const {
     if (split == Split::train && data_.max_length_percent > 0)
       notes.push_back("data.max_length = \"" + percent_text(data_.max_length_percent) + "\" is " +
                       std::to_string(data_.max_length) +
-                      ": so many percent of the training sequences have no more tokens");
+                      ": the smallest length that fits this share of the training sequences");
     const SetDescription& description = describe(split);
     notes.push_back(prefix + counts_note(set(split), description));
     for (const std::string& note : description.notes) notes.push_back(prefix + note);

@@ -1,6 +1,6 @@
 // TaskSets: the sets of a run on their way through reader and task: files, records, encoded sets, measures,
-// predictions. What is read or encoded once is kept only as long as it is needed, and a large corpus is never
-// held whole (set_files.hpp).
+// predictions. Data that were read or encoded are kept only as long as they are needed, and a large corpus is
+// never held whole (set_files.hpp).
 // Place in the flow: infer/setup.hpp makes one from an experiment; session, evaluator and trainer use it.
 #pragma once
 
@@ -25,13 +25,13 @@ namespace encore {
 
 /// A task and the reader it gets its records from.
 struct TaskParts {
-  /// The task with this data.max_length. Throws ConfigError where its options do not fit that.
+  /// The task with this data.max_length. Throws ConfigError if its options do not fit that.
   std::function<std::unique_ptr<Task>(std::int64_t max_length)> make_task;
   std::unique_ptr<Task> task;  ///< with longest_sequence as long as data.max_length is not known
   std::unique_ptr<Reader> reader;
   TaskFields fields;              ///< what the task reads
   std::vector<Measure> measures;  ///< what it reports
-  std::string identity;           ///< the text of everything about both that decides what is encoded
+  std::string identity;           ///< the text of everything about both that decides the encoding
 };
 
 /// What each example of a set adds to the measures. Throws Error when the task leaves one out.
@@ -39,7 +39,7 @@ Statistics measured(const Task& task, const ExampleSet& set, const Outputs& outp
 
 class EncodedParts;
 
-/// data.max_length of a task that is to cut nothing.
+/// data.max_length of a task that cuts nothing.
 inline constexpr std::int64_t longest_sequence = std::int64_t{1} << 20;
 
 class TaskSets {
@@ -56,18 +56,18 @@ class TaskSets {
   bool max_length_follows() const { return data_.max_length_percent > 0; }
 
   /// Reads every set that is not read yet; then the task knows its labels. Throws Error naming file and line
-  /// of what cannot be read, or the file that is no longer the one that was planned.
+  /// of an error, or the file that differs from the planned one.
   void read();
-  /// Of the training set, with which the task is prepared; reads it when it is not read yet.
+  /// The text counts of the training set, with which the task is prepared; reads it if it is not read yet.
   TextCounts text_counts();
 
   /// Turns all sets into examples, reading what is not read yet; then max_length() is known. The number of
   /// threads changes no bit.
   void encode(const Tokenizer& tokenizer, int threads);
-  /// The same by way of the cache: from what it has, else anew and kept there. A training set that is read in
-  /// parts goes there part by part and is mapped. Throws Error when such a set cannot be written.
+  /// The same through the cache: sets that it lacks are encoded and stored there. A training set that is read
+  /// in parts goes there part by part and is mapped. Throws Error when such a set cannot be written.
   void encode(const Tokenizer& tokenizer, int threads, const TokenCache& cache, const std::string& encoding);
-  /// The same from what save_encoded left there for these files and the same `encoding`, the text of
+  /// The same from the file that save_encoded stored for these files and the same `encoding`, the text of
   /// everything about the tokenizer that decides its tokens; false when there is nothing. No set is read.
   bool load_encoded(const TokenCache& cache, const std::string& encoding);
   void save_encoded(const TokenCache& cache, const std::string& encoding);
@@ -76,11 +76,11 @@ class TaskSets {
   const EncodedSet& set(Split split) const;
   /// What a user should know about the data: sequences that were cut, labels that training lacks.
   Notes notes() const;
-  /// Made once: the task walks through the whole set for it.
+  /// Computed once: the task walks through the whole set for it.
   const SetDescription& describe(Split split) const;
   Statistics measure(Split split, const Outputs& outputs) const;
-  /// What the task chooses by these outputs of the development set (Task::tune), which it goes by from now
-  /// on; the text comes back. use() has it go by such a text again.
+  /// The choice of the task by these outputs of the development set (Task::tune), which it uses from now
+  /// on; returns it as text. use() sets such a text again.
   std::string tune(const Outputs& dev);
   void use(const std::string& tuned) { parts_.task->use(tuned); }
   /// Writes the predictions example by example, one JSON object a line, and returns them (Task::label). Reads

@@ -1,4 +1,5 @@
-// Names files by their key, checks the digest of what is read, and removes the oldest files over the limit.
+// Names files by their key, checks the digest of each file that is read, and removes the oldest files over
+// the limit.
 #include "tasks/token_cache.hpp"
 
 #include <unistd.h>
@@ -19,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* extension = ".safetensors";
-/// What a killed worker left behind is removed when it is older than this.
+/// Files of a killed worker are removed when they are older than this.
 constexpr std::chrono::hours oldest_unfinished{24};
 
 /// Over every name, text and byte in the order of the names, so that no flipped bit of the file is missed.
@@ -95,7 +96,8 @@ std::shared_ptr<const Safetensors> TokenCache::load(const std::string& key, Note
     return file;
   } catch (const Error& error) {
     fs::remove(path, failure);
-    notes.push_back(std::string("a damaged file of the token cache is made anew: ") + error.what());
+    notes.push_back(std::string("encoding again, because a file of the token cache is damaged: ") +
+                    error.what());
     return nullptr;
   }
 }

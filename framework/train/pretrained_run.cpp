@@ -23,7 +23,7 @@ void require_whole(const PretrainedWeights& weights, const std::filesystem::path
   if (weights.fresh.empty()) return;
   std::string list;
   for (const std::string& path : weights.fresh) list += (list.empty() ? "" : ", ") + path;
-  throw Error((folder / tensors_file).string() + " has nothing for " + list +
+  throw Error((folder / tensors_file).string() + " has no tensor for " + list +
               ", so that these would be random numbers; train the model (train.epochs), or import the folder "
               "for another task (exp import --task)");
 }
@@ -48,7 +48,7 @@ PretrainedRun::PretrainedRun(Specification specification, std::filesystem::path 
       parts_(make_task_parts(loaded_.experiment, loaded_.registry)),
       tokenizer_(load_tokenizer(
           loaded_, run_folder_,
-          []() -> TextCounts { throw Error("a tokenizer cannot be trained where nothing is"); })),
+          []() -> TextCounts { throw Error("a tokenizer cannot be trained in a run without training"); })),
       snapshots_(run_folder_, specification_.question, attempt, only_rank()) {
   adopt_classes(*parts_.task, specification_);
   model_ =

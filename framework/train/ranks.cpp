@@ -60,11 +60,12 @@ void require_equal_ranks(Communicator& ranks, const Digested& digest) {
     const std::vector<std::string> all = gather_texts(ranks, hash);
     if (tensor.empty() && all[r] != all.front()) tensor = path;
   }
-  throw Error("after step " + std::to_string(digest.step) + " the parameters of " +
-              rank_text(static_cast<int>(r), hosts[r]) + " have other bits than those of " +
-              rank_text(0, hosts.front()) + (tensor.empty() ? "" : ", first in " + tensor) +
-              "; one of the two has computed wrongly. Check the memory of both machines, and train again "
-              "(exp retry FILE --failed) without the one that differs");
+  throw Error(
+      "after step " + std::to_string(digest.step) + " the parameters of " +
+      rank_text(static_cast<int>(r), hosts[r]) + " have other bits than those of " +
+      rank_text(0, hosts.front()) + (tensor.empty() ? "" : ", first in " + tensor) +
+      "; one of the two has computed a wrong result. Check the memory of both machines, and train again "
+      "(exp retry FILE --failed) without the one that differs");
 }
 
 void require_equal_texts(Communicator& ranks, const std::string& what, const std::string& text) {
@@ -72,9 +73,9 @@ void require_equal_texts(Communicator& ranks, const std::string& what, const std
   const std::vector<std::string> all = gather_texts(ranks, text), hosts = gather_texts(ranks, own_host());
   for (std::size_t r = 1; r < all.size(); ++r)
     if (all[r] != all.front())
-      throw Error(what + " of " + rank_text(static_cast<int>(r), hosts[r]) + " is another than that of " +
+      throw Error(what + " of " + rank_text(static_cast<int>(r), hosts[r]) + " differs from that of " +
                   rank_text(0, hosts.front()) + ", so that their bits may differ:\n  " + all[r] + "\n  " +
-                  all.front() + "\nHave all ranks run on machines of one kind, with the same build");
+                  all.front() + "\nRun all ranks on machines of one kind, with the same build");
 }
 
 Request SharedControl::poll() {

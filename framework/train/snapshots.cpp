@@ -135,7 +135,7 @@ std::optional<FoundCheckpoint> Snapshots::find_newest(Observer& observer) const 
   std::optional<FoundCheckpoint> found = find_newest_checkpoint(
       folder_, &damaged, [&](const Safetensors& file) { require_checkpoint_of(file, identity_); });
   for (const DamagedCheckpoint& checkpoint : damaged)
-    observer.happened(Logged{.text = checkpoint.file.path + " is passed over: " + checkpoint.reason});
+    observer.happened(Logged{.text = checkpoint.file.path + " is skipped: " + checkpoint.reason});
   return found;
 }
 

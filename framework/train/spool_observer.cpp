@@ -90,7 +90,7 @@ void SpoolObserver::scoring(Split split, const EvaluationProgress& progress) {
   if (std::chrono::duration<double>(time - *last_scoring_).count() < progress_interval) return;
   last_scoring_ = time;
   Progressed scoring = progress_;
-  scoring.activity = std::string(progress.writes ? "writing texts of " : "scoring ") + name_of(split);
+  scoring.activity = std::string(progress.writes ? "generating text for " : "scoring ") + name_of(split);
   scoring.activity_share =
       static_cast<double>(progress.done) / static_cast<double>(std::max<std::size_t>(progress.all, 1));
   record([&] { spool_.event(scoring); });

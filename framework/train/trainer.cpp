@@ -126,7 +126,7 @@ void Trainer::restore_or_initialize() {
     observer_.resumed({.step = progress_.step,
                        .total_steps = length_.steps,
                        .epoch = progress_.epoch + (progress_.batch > 0 ? 1 : 0)});
-    observer_.happened(Logged{.text = "going on after step " + std::to_string(progress_.step) + " of " +
+    observer_.happened(Logged{.text = "resumed after step " + std::to_string(progress_.step) + " of " +
                                       std::to_string(length_.steps)});
     return;
   }

@@ -86,7 +86,7 @@ std::string said_of() {
 TEST(AttentionCheck, PassesALayerThatShowsWhatItHasUsed) {
   const std::string said = said_of<Mistake::none>();
   EXPECT_TRUE(said.starts_with("passed: ")) << said;
-  EXPECT_TRUE(said.ends_with(" weights are those that the forward pass has used")) << said;
+  EXPECT_TRUE(said.ends_with(" weights equal those of the forward pass")) << said;
 }
 TEST(AttentionCheck, FindsALayerWithoutHeads) {
   expect_said(said_of<Mistake::no_heads>(), "failed: with defaults: attention_heads says 0");
@@ -108,16 +108,16 @@ TEST(AttentionCheck, FindsALookAtTheFuture) {
 TEST(AttentionCheck, FindsOtherValues) {
   const std::string said = said_of<Mistake::other_values>();
   expect_said(said, " times the values give ");
-  expect_said(said, ", and the forward pass has computed ");
+  expect_said(said, ", but the forward pass has computed ");
 }
 TEST(AttentionCheck, FindsValuesThatThePassHasNotUsed) {
   expect_said(said_of<Mistake::values_of_nobody>(),
-              "attention_mixing: `values` lies in no buffer that the layer has declared; give what the "
-              "forward pass has used");
+              "attention_mixing: `values` lies in no buffer that the layer has declared; give the one that "
+              "the forward pass used");
 }
 TEST(AttentionCheck, FindsAChangedBuffer) {
   expect_said(said_of<Mistake::changes_a_buffer>(),
-              "attention_weights changes the layer's buffers, which it may only read");
+              "attention_weights changes the layer's buffers, which are read-only");
 }
 
 }  // namespace

@@ -237,7 +237,7 @@ TEST(SuiteFinds, ATaskThatWritesWhatDoesNotFit) {
       said_of<Slip::class_out_of_range>(),
       "the task gives the target 3 in the column \"targets\", and has 3 classes with max_length = 256");
   expect_said(said_of<Slip::knows_no_column>(),
-              "the output \"classes\" has the truth \"target\", which is no column of its kind");
+              "the output \"classes\" has the truth \"target\", which is not a column of its kind");
 }
 
 TEST(SuiteFinds, ATaskWhoseEncodingIsNoPureFunction) {
@@ -251,8 +251,8 @@ TEST(SuiteFinds, ATaskThatCannotPredict) {
   expect_said(said_of<Slip::other_ids_without_truth>(),
               "prediction: without the truth the records have other ids");
   expect_said(said_of<Slip::leaks_truth>(),
-              "prediction: without the truth the column \"rows\" has other values; columns() says that it is "
-              "no truth");
+              "prediction: without the truth the column \"rows\" has other values; columns() declares it as "
+              "independent of the truth");
 }
 
 TEST(SuiteFinds, ATaskThatForgetsWhatItKnew) {
@@ -271,7 +271,7 @@ TEST(SuiteFinds, MeasuresThatMeanNothing) {
               "arbitrary ones");
   expect_said(said_of<Slip::loses_an_example>(), "measures: measure() begins 9 examples for 10");
   expect_said(said_of<Slip::selects_by_a_family>(),
-              "declaration: its select is \"max dev/recall/rain\", which is not there in all data");
+              "declaration: its select is \"max dev/recall/rain\", which some data lack");
 }
 
 TEST(SuiteFinds, ATaskThatLabelsNothing) {
@@ -393,7 +393,7 @@ TEST(SuiteFinds, AReaderThatLiesAboutItsFields) {
 
 TEST(SuiteFinds, AReaderThatRefusesWithoutTheFile) {
   expect_said(said_of<Fault::names_no_file>(),
-              "refusals: what is wrong with newlines.txt is said without the name of the file: no tab");
+              "refusals: the error about newlines.txt does not name the file: no tab");
 }
 
 TEST(SuiteFinds, AReaderWithAMemory) {
@@ -403,14 +403,13 @@ TEST(SuiteFinds, AReaderWithAMemory) {
 
 TEST(SuiteFinds, AReaderThatWritesWhatItReadsOtherwise) {
   expect_said(said_of<Fault::writes_otherwise>(),
-              "writing: what it writes of rows.tsv it reads as other records");
+              "writing: the file written from rows.tsv is read as other records");
 }
 
 TEST(SuiteFinds, AReaderThatBeginsEachPartOfAFileAnew) {
   expect_said(
       said_of<Fault::begins_each_part_anew>(),
-      "writing: what it writes of rows.tsv as a first and a later part it does not read as the records "
-      "twice");
+      "writing: the file written from rows.tsv as a first and a later part is not read as the records twice");
 }
 
 TEST(SuiteFinds, AReaderWhoseFilesMustNotBeCut) {
@@ -420,8 +419,8 @@ TEST(SuiteFinds, AReaderWhoseFilesMustNotBeCut) {
 
 TEST(SuiteFinds, AReaderThatReadsNothing) {
   expect_said(said_of<Fault::reads_nothing>(),
-              "fields: none of the 13 files of the suite gives a record, so nothing of reading was checked; "
-              "name a file of this format: --data FILE");
+              "fields: none of the 13 files of the suite gives a record, so reading was not checked; name a "
+              "file of this format: --data FILE");
   expect_said(said_of<Fault::reads_nothing>({.files = {{.name = "mine.tsv", .text = "a\tb\n"}}}),
               "fields: neither the file of --data nor a sample of the suite gives a record");
 }
@@ -546,14 +545,13 @@ TEST(SuiteFinds, ATaskThatLearnsFromPartsWhatItMustLearnFromTheWhole) {
 
 TEST(SuiteFinds, ATaskThatDrawsExamplesThatBatchesCut) {
   expect_said(said_of<Slip::draws_windows>(),
-              "drawing: draws() and separates_sequences() are both true; what is drawn belongs to whole "
-              "examples");
+              "drawing: draws() and separates_sequences() are both true; draws need whole examples");
 }
 
 TEST(SuiteFinds, AFieldThatHasNoSamples) {
   expect_said(
       said_of<Slip::foreign_field>(),
-      "labels: it needs the field \"sonnet\", which is none of the shared ones (encore/records.hpp), so "
+      "labels: it needs the field \"sonnet\", which is not a shared one (encore/records.hpp), so "
       "there "
       "are no samples to check it with; offer its reader in the same plugin and name a file of yours: --data "
       "FILE");

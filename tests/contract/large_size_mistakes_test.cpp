@@ -152,10 +152,9 @@ TEST(OnnxForm, IsComparedWithForward) {
   const std::vector<Finding> right = findings_with<Fault::none>();
   EXPECT_TRUE(onnx_finding(right).passed && !onnx_finding(right).unchecked) << onnx_finding(right).detail;
   EXPECT_TRUE(onnx_finding(right).detail.starts_with("onnxruntime computes the same from "));
-  expect_said(
-      failures(findings_with<Fault::onnx_without_gain>()),
-      "ONNX form: onnxruntime computes something else from the ONNX form with defaults at width 8 and "
-      "19 rows: output \"output\" is off by ");
+  expect_said(failures(findings_with<Fault::onnx_without_gain>()),
+              "ONNX form: onnxruntime gets other results from the ONNX form with defaults at width 8 and "
+              "19 rows: output \"output\" is off by ");
 }
 
 /// A PATH without python3 stands for a machine without it.

@@ -160,10 +160,9 @@ std::string said_of_betas() {
 
 TEST(OptimizerCheck, FindsAnOptionThatIsNotUsed) {
   EXPECT_EQ(said_of_betas<Mistake::none>(), "");
-  expect_said(
-      said_of_betas<Mistake::reads_one_beta_twice>(),
-      "effect of options: with beta2 = 0.500000, 60 steps compute the bits that they compute with the "
-      "default; does the constructor read this option, and update use it?");
+  expect_said(said_of_betas<Mistake::reads_one_beta_twice>(),
+              "effect of options: with beta2 = 0.500000, 60 steps compute the same bits as with the default; "
+              "does the constructor read this option, and update use it?");
   expect_said(said_of_betas<Mistake::ignores_beta>(), "effect of options: with beta1 = 0.500000, 60 steps");
 }
 
@@ -172,17 +171,18 @@ TEST(OptimizerCheck, PassesARightOne) {
 }
 TEST(OptimizerCheck, FindsAStepCounterOfItsOwn) {
   const std::string said = said_of<Mistake::counts_steps>();
-  expect_said(said,
-              "resuming: a new object that gets the values and states of 3 steps goes on otherwise than the "
-              "object that has made them; what update needs of earlier steps belongs into a state, and their "
-              "number is `step`");
+  expect_said(
+      said,
+      "resuming: a new object that gets the values and states of 3 steps continues with other bits than the "
+      "object that made them; data that update needs of earlier steps belong into a state, and their "
+      "number is `step`");
   expect_said(said, "changing rate: the same cause as resuming");
 }
 TEST(OptimizerCheck, FindsTheFirstLearningRateKept) {
   const std::string said = said_of<Mistake::remembers_the_rate>();
   expect_said(said,
-              "changing rate: after steps with a learning rate of 0.01 a step with 0.003 still makes that of "
-              "0.01; use the rate that update gets, which the schedule changes");
+              "changing rate: after steps with a learning rate of 0.01 a step with 0.003 still uses 0.01; "
+              "use the rate that update gets, which the schedule changes");
   EXPECT_EQ(said.find("resuming: "), std::string::npos) << said;
 }
 TEST(OptimizerCheck, FindsAFactorOnTheRateThatIsIgnored) {

@@ -109,14 +109,15 @@ TEST(PassCheck, FindsAChangedParameterAsSuch) {
 }
 
 TEST(PassCheck, FindsAnEvaluationThatComputesSomethingElse) {
-  expect_said(said_of<Mistake::silent_in_evaluation>(),
-              "evaluation: output in evaluation has not the bits that it has in training, with dropout = 0, "
-              "where nothing is drawn; step.training() may change what is kept, not what is computed");
+  expect_said(
+      said_of<Mistake::silent_in_evaluation>(),
+      "evaluation: output in evaluation does not have the bits that it has in training, with dropout = 0, "
+      "where nothing is drawn; step.training() may change what is kept, not the results");
 }
 
 TEST(PassCheck, FindsDrawsInEvaluation) {
   expect_said(said_of<Mistake::draws_in_evaluation>(),
-              "evaluation: output changes with the random numbers in evaluation, with defaults; draw where "
+              "evaluation: output changes with the random numbers in evaluation, with defaults; draw only if "
               "step.training() holds");
 }
 

@@ -301,7 +301,7 @@ TEST(Mutants, AreAllCaughtAndNamed) {
       if (finding["check"] == check && !finding["passed"].get<bool>())
         said += finding["detail"].get<std::string>();
     const std::string word = check == "gradients"   ? "analytic"
-                             : check == "ONNX form" ? "onnxruntime computes something else"
+                             : check == "ONNX form" ? "onnxruntime gets other results"
                                                     : "does the constructor read this option";
     EXPECT_NE(said.find(word), std::string::npos)
         << entry.path() << " passes the check " << check << ": " << answer.dump(1);

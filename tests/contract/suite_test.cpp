@@ -243,7 +243,7 @@ std::string failures_of_rows() {
 
 TEST(SuiteFinds, ALayerThatIsNotRowWise) {
   expect_said(failures_of_rows<RowMistake::reads_the_row_before>(),
-              "generation: row 7 has other bits when texts are generated pass by pass, ");
+              "generation: row 7 has other bits when sequences are generated pass by pass, ");
   // A GPU's products have other bits for another number of rows, so rows are compared with a tolerance there.
   if (host_reaches_device())
     expect_said(failures_of_rows<RowMistake::orders_by_row_count>(), "generation: row ");
@@ -395,7 +395,7 @@ TEST(SuiteFinds, AnOptimizerThatPassesOverRowsWithMomentum) {
   const std::string said = failures(findings_of(registrar.offers().front()));
   expect_said(said, "learning rate: learning_rate() is not the option learning_rate = 0.005");
   expect_said(said,
-              "rows without a gradient: in step 2 an update that is told which rows have no gradient gives "
+              "rows without a gradient: in step 2 an update that knows which rows have no gradient gives "
               "other bits than one that reads their zeros; see ChunkGradient in encore/optimizer.hpp");
 }
 
@@ -411,7 +411,8 @@ class Restless final : public Schedule {
 TEST(SuiteFinds, AScheduleWithAMemory) {
   Registrar registrar;
   registrar.add<Kind::schedule, Restless>("restless");
-  expect_said(failures(findings_of(registrar.offers().front())), "a schedule is a pure function of the step");
+  expect_said(failures(findings_of(registrar.offers().front())),
+              "a schedule must be a pure function of the step");
 }
 
 enum class Slope { zero, a_million, throws_late, the_step };
@@ -443,10 +444,9 @@ TEST(SuiteFinds, SchedulesWithFactorsThatCannotBeMeant) {
               "factors: the factor is 1000000.000000 at step 1 of 1 with defaults; it multiplies the option "
               "learning_rate, which is the rate at factor 1, so it must be at most 100");
   expect_said(failures_of_slope<Slope::the_step>(), "factors: the factor is 101.000000 at step 101 of 1000");
-  expect_said(
-      failures_of_slope<Slope::throws_late>(),
-      "factors: factor throws at step 6001 of 20000 with defaults: the table ends at step 6000; refuse "
-      "what cannot be in the constructor, before the run starts");
+  expect_said(failures_of_slope<Slope::throws_late>(),
+              "factors: factor throws at step 6001 of 20000 with defaults: the table ends at step 6000; "
+              "refuse invalid options in the constructor, before the run starts");
 }
 
 }  // namespace

@@ -133,7 +133,7 @@ TEST(SuiteFinds, ATokenizerWithoutASpecialToken) {
 }
 
 TEST(SuiteFinds, ATokenizerThatTakesATextForAWord) {
-  expect_said(failures_of_words<Flaw::keeps_blanks>(), "training on texts: after training on \"");
+  expect_said(failures_of_words<Flaw::keeps_blanks>(), "training on lines: after training on \"");
   expect_said(failures_of_words<Flaw::keeps_blanks>(),
               "its words are not known; white space within a text of train() separates words, as it does in "
               "encode");
@@ -142,7 +142,7 @@ TEST(SuiteFinds, ATokenizerThatTakesATextForAWord) {
 TEST(SuiteFinds, RangesThatAreNotThoseOfTheTokens) {
   expect_said(failures_of_words<Flaw::loses_a_range>(), "ranges: of \"unseen\": 1 tokens have 0 ranges");
   expect_said(failures_of_words<Flaw::range_outside>(),
-              "ranges: of \"unseen\": range 0 is [0, 7), which is no part of its 6 bytes");
+              "ranges: of \"unseen\": range 0 is [0, 7), which is not a part of its 6 bytes");
   expect_said(failures_of_words<Flaw::range_backwards>(), " and lies before the one in front of it");
   expect_said(failures_of_words<Flaw::range_too_short>(),
               "ranges: of \"unseen\": byte 5 lies in no range, and drops_text() is false");

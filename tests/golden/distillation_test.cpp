@@ -211,7 +211,7 @@ TEST_F(DistillationTest, ATeacherThatDoesNotFitIsRefused) {
             "it reads sequences of up to 4 tokens, and data.max_length is 9 here");
   Experiment with_crf = teacher_experiment();
   fill_table(with_crf.model.head, registry, Kind::head, "model.head", "crf", {});
-  EXPECT_EQ(refusal(student, *make_teacher(with_crf)), "its head has no class scores that could be learned");
+  EXPECT_EQ(refusal(student, *make_teacher(with_crf)), "its head has no class scores to learn");
   EXPECT_EQ(refusal(student, *make_teacher(teacher_experiment(), size_of_texts())),
             "it has class scores of sequences, this model of tokens");
 }
@@ -252,10 +252,11 @@ TEST_F(DistillationTest, AStudentThatCannotLearnRelationsIsRefusedWithoutATeache
             }),
             "distil.attention: this model has no layer of softmax attention over its own rows, of which "
             "distil.attention is learned");
-  EXPECT_EQ(refused([](Experiment& of) {
-              of.train.freeze = {"embedding", "encoder"};
-            }),
-            "distil.states: nothing learns of this: train.freeze holds all that makes these rows");
+  EXPECT_EQ(
+      refused([](Experiment& of) {
+        of.train.freeze = {"embedding", "encoder"};
+      }),
+      "distil.states: nothing learns from this: train.freeze freezes every parameter behind these rows");
   EXPECT_EQ(refused([](Experiment& of) { of.train.batching = Batching::padded; }),
             "train.batching: states and attention are learned of packed batches, since padding would be "
             "learned too; set \"packed\"");

@@ -248,9 +248,8 @@ TEST_F(Seams, AStackThatNobodyReadsIsRefused) {
 
 TEST_F(Seams, ALossOfTheBatchIsNeitherCutNorSelectedBy) {
   EXPECT_EQ(refusal(pairs({"train.gradient_shards=2"})),
-            "train.gradient_shards: the loss of the head \"in_batch\" is one of whole batches, which cannot "
-            "be cut; "
-            "set 1");
+            "train.gradient_shards: the loss of the head \"in_batch\" depends on whole batches, which cannot "
+            "be cut; set 1");
   EXPECT_EQ(refusal(pairs({"train.select=\"min dev/loss\""})),
             "train.select: the loss of this head depends on which examples stand together in a batch, so "
             "\"dev/loss\" cannot choose the best checkpoint; name a measure");

@@ -150,7 +150,7 @@ class Situation:
         assert (f"git checkout {commit}" in report) == bool(commit), what
         if repository != commit:
             assert f"git checkout {repository}" not in report or not repository, what
-        assert (repository in report) if repository else ("lies in no repository" in report), f"{what}: {report}"
+        assert (repository in report) if repository else ("does not lie in a git repository" in report), f"{what}: {report}"
         bundle = json.loads(self.exp("bundle", "show", "tiny.tar.zst", "--json"))
         assert [one["commit"] for one in bundle["claimed"]["source"]] == [commit], f"{what}: {bundle['claimed']['source']}"
         assert [one["commit"] for one in bundle["claimed"]["code"]] == [repository], f"{what}: {bundle['claimed']['code']}"

@@ -33,7 +33,7 @@ void check_attention(const RowSet& queries, const RowSet& keys, const AttentionO
 /// Each row of the gradients belongs to one sequence of queries and of keys.
 void check_bias_gradients(const RowSet& queries, const RowSet& keys, const AttentionOptions& options,
                           const Tensor& log_sum, const Tensor& dbias) {
-  ENCORE_REQUIRE(options.bias || !dbias, "gradients of a bias that is not there");
+  ENCORE_REQUIRE(options.bias || !dbias, "gradients of a missing bias");
   if (!dbias) return;
   ENCORE_REQUIRE(queries.offsets.data == keys.offsets.data, "dbias is for self-attention");
   check("dbias", dbias, log_sum.dtype, {keys.size.tokens, 2 * options.heads});

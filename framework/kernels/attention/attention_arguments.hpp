@@ -23,7 +23,7 @@ inline void check_bias(const AttentionOptions& options, DType type) {
 inline void require_bias(const RowSet& queries, const RowSet& keys, const AttentionOptions& options) {
   const Tensor& bias = options.bias;
   check_rank("bias", bias, 2);
-  ENCORE_REQUIRE(options.stride == 0, "a bias goes with no stride");
+  ENCORE_REQUIRE(options.stride == 0, "a bias and a stride exclude each other");
   const std::int64_t longest = std::max(keys.size.longest, queries.size.longest + queries.size.past);
   ENCORE_REQUIRE(bias.extent(0) == options.heads && bias.extent(1) % 2 == 0 && bias.extent(1) >= 2 * longest,
                  "bias is " + describe(bias) + ", expected " + std::to_string(options.heads) +
@@ -38,7 +38,7 @@ inline AttentionProblem make_problem(const RowSet& queries, const RowSet& keys,
                  "a window of " + std::to_string(options.window) + " tokens; 0 means all keys");
   ENCORE_REQUIRE(options.stride >= 0 && (options.stride == 0 || options.window > 0),
                  "a stride of " + std::to_string(options.stride) + " tokens with a window of " +
-                     std::to_string(options.window) + "; a stride goes with a window");
+                     std::to_string(options.window) + "; a stride needs a window");
   ENCORE_REQUIRE(queries.size.sequences == keys.size.sequences,
                  "queries of " + std::to_string(queries.size.sequences) + " sequences and keys of " +
                      std::to_string(keys.size.sequences));

@@ -98,9 +98,9 @@ Permission find_out() {
   found.bfloat16 = __builtin_cpu_supports("amx-bf16") && computes_rightly<std::uint16_t>(true);
   found.bytes = __builtin_cpu_supports("amx-int8") && computes_rightly<std::uint8_t>(false);
   if (__builtin_cpu_supports("amx-bf16") && !found.bfloat16)
-    found.reason = "a product of bfloat16 tiles came out wrong";
+    found.reason = "a product of bfloat16 tiles was wrong";
   else if (__builtin_cpu_supports("amx-int8") && !found.bytes)
-    found.reason = "a product of byte tiles came out wrong";
+    found.reason = "a product of byte tiles was wrong";
   return found;
 }
 

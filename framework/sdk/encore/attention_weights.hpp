@@ -1,5 +1,5 @@
 // HasAttentionWeights: an extension of Layer for one whose output mixes the rows of its keys by weights that
-// can be looked at: softmax attention. Place in the flow: after a scoring pass the host asks each such layer
+// can be inspected: softmax attention. Place in the flow: after a scoring pass the host asks each such layer
 // for the weights of a sequence (model/attention_maps.hpp, `exp attention`); training and generation never
 // ask. The contract suite holds a plugin that inherits it to what stands here. Below: the kernels that
 // softmax attention answers with.
@@ -11,8 +11,8 @@
 
 namespace encore {
 
-/// To be inherited beside Layer. A layer without such weights (linear_attention) does not inherit it, and is
-/// named as one that has nothing to show.
+/// To be inherited beside Layer. A layer without such weights (linear_attention) does not inherit it;
+/// messages name it as a layer without weights.
 class HasAttentionWeights {
  public:
   /// The products of the weights: of each head h, mixed = weights_h values_h over the rows of a sequence.
@@ -31,7 +31,7 @@ class HasAttentionWeights {
   /// with the same step, outside of training and of generations, on the thread of the passes: the layer's
   /// buffers hold what forward left, and keep it.
   virtual void attention_weights(const Step& step, std::int64_t sequence, Tensor weights) const = 0;
-  /// What they were multiplied by and what came out, in buffers of the layer: so that anybody can check them.
+  /// The factors and the result of the products, in buffers of the layer, so that any caller can check them.
   /// Called at the same time; valid as long as the step.
   virtual Mixing attention_mixing(const Step& step) const = 0;
 };

@@ -1,5 +1,5 @@
-// Decoding: how a model writes a text part by part, and what comes out. Host code. Place in the flow: a
-// task says how (Task::decoding), or a user (`exp generate`) -> infer/generator.hpp -> Outputs::texts.
+// Decoding: how a model writes a text part by part, and the result. Host code. Place in the flow: a task
+// (Task::decoding) or a user (`exp generate`) sets it -> infer/generator.hpp -> Outputs::texts.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace encore {
 
-/// The defaults write the most probable token each time ("greedy"). With `beam` above 1 the texts with the
-/// largest sum of log-probabilities are followed; with `temperature` above 0 tokens are drawn. Not both.
+/// The defaults write the most probable token each time ("greedy"). `beam` above 1 keeps the outputs with the
+/// largest sum of log-probabilities; `temperature` above 0 draws tokens. The two exclude each other.
 struct Decoding {
-  /// Texts that are followed at a time. 1: only the best token counts.
+  /// Number of outputs that are kept at each step. 1: only the best token counts.
   std::int64_t beam = 1;
   /// A finished text of n tokens, the end counted, has the score log p / n^length_penalty.
   double length_penalty = 1.0;
@@ -24,19 +24,19 @@ struct Decoding {
   /// Logits of tokens that the text has already are divided by it where they are positive and multiplied
   /// where they are not (Keskar et al. 2019); 1 changes nothing.
   double repetition_penalty = 1.0;
-  /// Of the draws, which are a pure function of (seed, number of the text among those of one prompt,
+  /// Seed of the draws, which are a pure function of (seed, number of the output among those of one prompt,
   /// position).
   std::uint64_t seed = 0;
-  /// Texts per prompt: the best of the beam, or as many draws.
+  /// Outputs per prompt: the best of the beam, or this number of draws.
   std::int64_t texts = 1;
   /// Tokens at most, beside those of the prompt; 0: as many as data.max_length leaves.
   std::int64_t max_tokens = 0;
-  /// In a model with an encoder: tokens that a text may have more than its source; -1: as many as it likes.
+  /// In a model with an encoder: tokens that a text may have more than its source; -1: no limit.
   std::int64_t beyond_source = -1;
   /// In a model with an encoder: the rows of a target that are given; those behind the first count among the
   /// tokens of a text for its score.
   std::int64_t given = 1;
-  /// A text ends before the first of these strings that it comes to.
+  /// A text ends before the first of these strings that occurs in it.
   std::vector<std::string> stop = {};
 
   friend bool operator==(const Decoding&, const Decoding&) = default;

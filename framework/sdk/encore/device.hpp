@@ -1,7 +1,8 @@
 // Device: where kernels run. One per worker: an execution space instance, a workspace that grows only when a
 // larger shape comes than any before, and the prepared matrix products of the gemm library. Host memory is
-// always there; every Tensor of a Step lies in device memory. Kokkos is not in sight here: who only calls
-// kernels compiles without it. Who writes kernels includes view.hpp or rows.hpp, which bring space.hpp.
+// always there; every Tensor of a Step lies in device memory. This header does not include Kokkos: code that
+// only calls kernels compiles without it. Code with kernels includes view.hpp or rows.hpp, which bring
+// space.hpp.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +15,10 @@ namespace encore {
 class GemmLibrary;    // framework/kernels/products/gemm.hpp: oneDNN, cuBLASLt or the portable one
 class SpaceInstance;  // space.hpp: Kokkos' execution space instance
 
-/// Holds Kokkos open for this process; does nothing where somebody else does.
+/// Holds Kokkos open for this process; does nothing if Kokkos is already open.
 class KokkosSession {
  public:
-  /// threads: of the host; 0: as the environment says.
+  /// threads: of the host; 0: the number that the environment sets.
   explicit KokkosSession(int threads = 0);
   ~KokkosSession();
   KokkosSession(const KokkosSession&) = delete;
@@ -31,7 +32,7 @@ class KokkosSession {
 std::string kokkos_version();
 /// Number of threads that kernels on the host run on. Kokkos is open.
 int host_threads();
-/// Calls `work` once on each of them.
+/// Calls `work` once on each of these threads.
 void on_host_threads(const std::function<void()>& work);
 
 class Device {

@@ -8,7 +8,7 @@
 
 namespace encore {
 
-/// Something the user can mend: the message says what is wrong, where, and what to do.
+/// An error that the user can correct: the message says what is wrong, where, and what to do.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -3,7 +3,7 @@
 // asks for, the task reads its own back when it scores. Place in the flow: Task::encode fills one
 // EncodedExample after the other -> ExampleSet -> batches -> model -> Outputs (outputs.hpp).
 //
-// An example is the smallest set of sequences that belong together: one text, the two texts of a pair, the
+// An example is the smallest set of sequences that belong together: one text, the two parts of a pair, the
 // windows of one document. train.batch_size counts examples, and no example is ever cut in two.
 #pragma once
 
@@ -37,17 +37,17 @@ struct ColumnRule {
 /// In columns of integers the value of a row that has none. Rows that only fill a batch up (train.batching =
 /// "padded") have it too, and 0 in columns of float32.
 inline constexpr std::int32_t no_target = -1;
-/// By custom the column of the classes that a classifying head learns.
+/// The column of the classes that a classifying head learns, by convention.
 inline constexpr const char* targets_column = "targets";
 /// A column of float32 over the same space, 0 where there is no target: how much each target counts in the
-/// loss. A head that learns `targets` multiplies each row's loss by it and normalises by it; a model whose
-/// head does not read it is refused.
+/// loss. A head that learns `targets` multiplies each row's loss by it and normalises by it; the host refuses
+/// a model whose head does not read it.
 inline constexpr const char* weights_column = "weights";
 /// A column over `ragged`: the rows of its sequence that are the space `picked`, ascending.
 inline constexpr const char* picked_column = "picked";
-/// A column of integers over `tokens`, for tasks whose sequences join two texts: 0 on the rows of the first
-/// text and its markers, 1 on those of the second. A model with `model.segments` embeds it; the others do not
-/// look at it.
+/// A column of integers over `tokens`, for tasks whose sequences join two sentences: 0 on the rows of the
+/// first one and its markers, 1 on those of the second. A model with `model.segments` embeds it; the others
+/// ignore it.
 inline constexpr const char* segments_column = "segments";
 
 /// One record as the model sees it. The vectors come empty and keep their memory from record to record.
@@ -107,13 +107,13 @@ struct Run {
   std::size_t count = 0;
 };
 
-/// E examples of S sequences with N rows. Copies share what they look into. Nothing changes after
+/// E examples of S sequences with N rows. Copies share their arrays. Nothing changes after
 /// construction: safe to read from several threads. Numbers of examples and sequences count from 0, those of
 /// columns come from column().
 class ExampleSet {
  public:
   ExampleSet() = default;
-  /// `owner` keeps alive what the spans look into. Throws Error when lengths do not add up.
+  /// `owner` keeps the arrays of the spans alive. Throws Error when lengths do not add up.
   ExampleSet(ExampleArrays arrays, std::shared_ptr<const void> owner)
       : arrays_(std::move(arrays)), owner_(std::move(owner)) {
     const std::size_t count = arrays_.lengths.size();

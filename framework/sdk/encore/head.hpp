@@ -1,5 +1,5 @@
-// Head: the last part of a model, which turns states into a loss and into what the task reads. What it needs
-// of the data it asks for by name: columns that the task fills, spaces whose states it reads.
+// Head: the last part of a model, which turns states into a loss and into the outputs that the task reads. It
+// asks for data by name: columns that the task fills, spaces whose states it reads.
 // Its most different users: a linear classifier (over tokens or over whole sequences, as the task has it), a
 // conditional random field, a language model over picked rows with the embedding's table that also says which
 // text follows, a loss between the sequences of a batch. Place in the flow: model/ calls score, then loss and
@@ -25,8 +25,8 @@ struct HeadContext {
   std::vector<ColumnRule> columns = {};  ///< what the task fills
   /// Of the rows of "embedding.tokens": C, or less or more where the embedding is factorised; 0 counts as C.
   std::int64_t embedding_width = 0;
-  std::vector<OutputRule> outputs = {};  ///< what the task reads; of a width of 0 it takes any
-  /// Where the model is to learn from a teacher: then HeadPlan::learn_from_teacher, or the run is refused.
+  std::vector<OutputRule> outputs = {};  ///< what the task reads; with a width of 0 the task takes any
+  /// Set where the model learns from a teacher: without HeadPlan::learn_from_teacher the run is refused.
   std::optional<Distillation> distillation = {};
 
   /// The rule of a column; null where the task has none of that name.
@@ -51,10 +51,10 @@ struct HeadLoss {
   int index = -1;
 };
 
-/// Losses of one head, at most.
+/// The largest number of losses of one head.
 inline constexpr std::size_t most_losses = 8;
 
-/// A column as a head wants it.
+/// A column that a head asks for.
 struct ColumnNeed {
   std::string name;
   Space space = Space::tokens;
@@ -65,14 +65,14 @@ struct ColumnNeed {
   friend bool operator==(const ColumnNeed&, const ColumnNeed&) = default;
 };
 
-/// Where a head leaves its class scores, and of what.
+/// The place and the space of a head's class scores.
 struct ClassScores {
   Buffer buffer;
   Space space = Space::tokens;
   std::int64_t classes = 0;  ///< K
 };
 
-/// What a head asks of the host, beside what a layer does.
+/// What a head asks of the host, in addition to the requests of a layer.
 class HeadPlan : public LayerPlan {
  public:
   using LayerPlan::LayerPlan;
@@ -97,7 +97,7 @@ class HeadPlan : public LayerPlan {
     return {static_cast<int>(outputs_.size()) - 1};
   }
   /// An output that costs more than the others and is seldom read, such as probabilities that need a pass of
-  /// their own: without a request for it HeadStep::output is empty, and `decode` leaves it out.
+  /// their own. Where it is not requested, HeadStep::output is empty and `decode` leaves it out.
   HeadOutput output_on_request(std::string name, Space space, ColumnType type = ColumnType::integers,
                                std::int64_t width = 1) {
     const HeadOutput added = output(std::move(name), space, type, width);
@@ -112,8 +112,8 @@ class HeadPlan : public LayerPlan {
     return parameter(std::move(spec));
   }
   /// A loss with a value for each row of this column's space; the sum of all is divided by the batch's number
-  /// of values other than `no_target`, or by the sum of the values where they are float32, and is nothing
-  /// where that is 0. What is trained is the sum of all losses of the head, which has at least one.
+  /// of values other than `no_target`, or by the sum of the values where they are float32, and is 0 where
+  /// that is 0. Training minimises the sum of all losses of the head, which has at least one.
   HeadLoss add_loss(HeadColumn normalizer) {
     ENCORE_REQUIRE(losses_.size() < most_losses,
                    "the head has more than " + std::to_string(most_losses) + " losses");
@@ -129,8 +129,8 @@ class HeadPlan : public LayerPlan {
   void class_scores(Buffer buffer, Space space, std::int64_t classes) {
     class_scores_ = ClassScores{buffer, space, classes};
   }
-  /// In training `loss` and `backward` go by HeadStep::teacher_scores too, as HeadContext::distillation has
-  /// it. The teacher has the class scores that this head has.
+  /// In training `loss` and `backward` also use HeadStep::teacher_scores, as HeadContext::distillation says.
+  /// The teacher has the class scores that this head has.
   void learn_from_teacher() { learns_from_teacher_ = true; }
 
   const std::vector<Space>& reads() const { return reads_; }
@@ -141,7 +141,7 @@ class HeadPlan : public LayerPlan {
   bool couples_sequences() const { return couples_; }
   const std::optional<ClassScores>& class_scores() const { return class_scores_; }
   bool learns_from_teacher() const { return learns_from_teacher_; }
-  /// Over what a loss has values.
+  /// The space over which a loss has values.
   Space loss_space(std::size_t loss = 0) const {
     ENCORE_REQUIRE(loss < losses_.size(), "the head has no loss (HeadPlan::add_loss)");
     const auto column = static_cast<std::size_t>(losses_[loss]);
@@ -198,7 +198,7 @@ class HeadStep : public Step {
   /// (rows, K) of HeadPlan::class_scores, as the teacher has them, in whatever type it computes; empty
   /// outside of training, and where the head does not learn from a teacher.
   Tensor teacher_scores() const { return found_.teacher_scores; }
-  /// In `backward`: the factor on the sum of these losses.
+  /// The factor on the sum of these losses, in `backward`.
   double scale(HeadLoss l) const { return declared(found_.scales, l.index, "loss"); }
 
  private:
@@ -208,17 +208,18 @@ class HeadStep : public Step {
 class Head {
  public:
   virtual ~Head() = default;
-  /// As Layer::declare. Buffers of lifetime `saved` live from `score` to `backward`.
+  /// Asks for what the head needs, as Layer::declare does. Buffers of lifetime `saved` live from `score` to
+  /// `backward`.
   virtual void declare(HeadPlan& plan) = 0;
-  /// Computes once what both loss and decode need, logits say, into buffers. Comes first in every pass.
+  /// Computes once what both loss and decode need, such as logits, into buffers. Each pass calls it first.
   virtual void score(const HeadStep& step) = 0;
   /// Writes HeadStep::losses of every loss.
   virtual void loss(const HeadStep& step) = 0;
   /// After `loss` on the same batch: gradients of the sum over all losses of scale * sum(losses). Input
   /// gradients are overwritten.
   virtual void backward(const HeadStep& step) = 0;
-  /// After `score`, perhaps after `loss`: writes every output that is not empty. On rows that mean nothing
-  /// anything may stand.
+  /// After `score`, perhaps after `loss`: writes every output that is not empty. Rows without a meaning may
+  /// have any value.
   virtual void decode(const HeadStep& step) = 0;
 };
 

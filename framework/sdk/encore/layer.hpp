@@ -42,17 +42,17 @@ struct ParameterSpec {
   std::vector<std::int64_t> shape;  ///< (out, in) for matrices
   Initializer initializer = Initializer::zeros;
   double deviation = 0.0;  ///< of Initializer::normal
-  bool decay = true;       ///< whether weight decay applies; by custom not to biases and norm gains
+  bool decay = true;       ///< whether weight decay applies; by convention not to biases and norm gains
   double value = 0.0;      ///< of Initializer::constant
-  /// As which type passes see it; its gradient is always of the type of sums. Matrices of products:
+  /// The type in which passes see it; its gradient always has the type of sums. Matrices of products:
   /// activation.
   Element element = Element::accumulate;
   /// (V, ...): row r is used for token r alone, so its gradient is zero in a batch without that token. The
   /// host then spares the other rows what it can (ChunkGradient in optimizer.hpp).
   bool token_rows = false;
-  /// Path of another part's parameter ("embedding.tokens"): this one is the same, its initialiser, decay and
-  /// token_rows count for nothing, and gradients of both are added in the order of the backward pass. Empty:
-  /// its own.
+  /// Path of another part's parameter ("embedding.tokens") that this one shares. Its initialiser, decay and
+  /// token_rows are then ignored, and gradients of both are added in the order of the backward pass. Empty:
+  /// the parameter is its own.
   std::string alias = {};
 };
 
@@ -61,8 +61,8 @@ enum class Lifetime : std::uint8_t {
   forward,   ///< scratch during `forward` only
   saved,     ///< written in `forward`, read in `backward`
   backward,  ///< scratch during `backward` only
-  /// As `saved`, and in a generation kept from pass to pass; one of constant size is that of all its texts. A
-  /// buffer over `cache_rows` is there in generations only.
+  /// As `saved`, and kept from pass to pass in a generation; one of constant size is shared by all its
+  /// sequences. A buffer over `cache_rows` exists in generations only.
   persistent,
 };
 
@@ -121,17 +121,16 @@ class LayerPlan {
     streams_.push_back(std::move(purpose));
     return {static_cast<int>(streams_.size()) - 1};
   }
-  /// Tell the host that `backward` does not read the layer's input (default: it does), or does read its
+  /// Declare that `backward` does not read the layer's input (default: it does), or does read its
   /// output (default: it does not); the host keeps only what is read.
   void backward_reads(bool input, bool output) {
     reads_input_ = input;
     reads_output_ = output;
   }
-  /// Tell the host that `forward` may get a ResidualSum as its input, which it adds up in its own pass: a
-  /// norm does, for it comes after such a sum. Who does not say so gets the sum, at the price of a pass over
-  /// it.
+  /// Declare that `forward` accepts a ResidualSum as its input and adds it up in its own pass, as a norm
+  /// behind such a sum does. Other layers receive the summed input, at the cost of one pass.
   void take_sum() { takes_sum_ = true; }
-  /// Tell the host that `forward` costs little beside a matrix product, as that of a norm does. Its output
+  /// Declare that `forward` costs little beside a matrix product, as that of a norm does. Its output
   /// then need not be kept: where a later layer's `backward` reads it, the host has `forward` run again, on
   /// an input that this layer's `backward` reads as well, and with the same bits. A sum that it has taken is
   /// its input then, without a branch.
@@ -139,9 +138,9 @@ class LayerPlan {
   /// Ask for the rows of another stack as inputs[1], such as those of the encoder in a decoder's layer, and
   /// for their gradient as input_gradients[1]. They have C channels too; extents over them are `memory_rows`.
   void read_memory() { reads_memory_ = true; }
-  /// Tell the host that an output row depends on its own input row, token and position only. A model
-  /// generates only if every layer of its causal stack, and the head, say so or have a buffer of lifetime
-  /// `persistent`.
+  /// Declare that an output row depends on its own input row, token and position only. A model
+  /// generates only if every layer of its causal stack, and the head, declares this or has a buffer of
+  /// lifetime `persistent`.
   void row_wise() { row_wise_ = true; }
 
   const std::vector<ParameterSpec>& parameters() const { return parameters_; }
@@ -152,7 +151,7 @@ class LayerPlan {
   bool takes_sum() const { return takes_sum_; }
   bool is_cheap() const { return cheap_; }
   bool reads_memory() const { return reads_memory_; }
-  /// Whether a text that is generated can be given to it pass by pass.
+  /// Whether the layer can process a generated text pass by pass.
   bool continues_texts() const {
     const auto keeps = [](const BufferSpec& buffer) { return buffer.lifetime == Lifetime::persistent; };
     return std::any_of(buffers_.begin(), buffers_.end(), keeps) || (row_wise_ && !reads_memory_);
@@ -181,7 +180,7 @@ struct RowSet {
   Tensor examples;   ///< (N) int64, the number of its sequence in the data set: the random counter
   Tensor order;      ///< (N) int32, rows sorted by token number, equal numbers in row order: the embedding's
                      ///< gradient
-  Tensor segments = {};  ///< (N) int32, to which text of a pair a row belongs; empty: all rows to segment 0
+  Tensor segments = {};  ///< (N) int32, the part of a pair to which a row belongs; empty: all rows are in segment 0
 };
 
 /// The key of a stream of random numbers in one step; values are drawn at (example, position, channel).
@@ -198,16 +197,16 @@ struct DropoutDraw {
 };
 
 /// The input of a layer that takes a sum (LayerPlan::take_sum): trunk + dropout(branch), or the trunk alone
-/// where there is no branch. Whoever adds it up leaves the sum in `branch`, where backward finds it. In
-/// backward the gradients of the two: the trunk's is that of the sum, and so is the branch's where nothing is
-/// dropped; then both may lie in the same memory.
+/// where there is no branch. The layer that adds it up leaves the sum in `branch`, where backward finds it. In
+/// backward these are the gradients of the two: the trunk's is that of the sum, and so is the branch's where
+/// nothing is dropped; then both may lie in the same memory.
 struct ResidualSum {
   Tensor trunk;                  ///< (N, C)
   Tensor branch = {};            ///< (N, C), or empty
   const RowSet* rows = nullptr;  ///< of the dropout
   DropoutDraw dropout = {};      ///< of the branch
 
-  /// Not explicit: what takes a sum takes whatever is a tensor.
+  /// Implicit, so that a layer that takes a sum also takes a tensor.
   ResidualSum(const std::convertible_to<Tensor> auto& x) : trunk(x) {}
   ResidualSum(Tensor kept, Tensor added, const RowSet& of, const DropoutDraw& draw)
       : trunk(kept), branch(added), rows(&of), dropout(draw) {}
@@ -245,15 +244,15 @@ class Step {
   }
   /// False while evaluating: no dropout, nothing is kept for a backward pass.
   bool training() const { return training_; }
-  /// In a generation, where rows() continue texts: room for the rows of each text, those of earlier passes
-  /// included, the one at position i being row i of its sequence. Rows that no pass has written hold
-  /// anything. Null in all other passes, and in a stack that does not generate.
+  /// In a generation, where rows() continue sequences: room for the rows of each sequence, those of earlier
+  /// passes included; the row at position i is row i of its sequence. Rows that no pass has written have any
+  /// value. Null in all other passes, and in a stack that does not generate.
   const RowSet* cache() const { return bound_.cache; }
   /// False in the later passes of a generation: inputs[1] is empty then, and what the layer needs of it
   /// stands in a persistent buffer.
   bool first_pass() const { return bound_.first_pass; }
-  /// In a backward pass what the queries, keys and values of the layer learn of a teacher's, where it has
-  /// such (HasRelations); null: nothing.
+  /// What the queries, keys and values of the layer learn from a teacher's in a backward pass, if the layer
+  /// has relations (HasRelations); null: nothing.
   const TaughtAttention* taught() const { return bound_.taught; }
 
   /// These four throw std::logic_error for a handle that `declare` did not get from its plan.
@@ -279,7 +278,7 @@ class Step {
   template <class T>
   static const T& declared(std::span<const T> all, int index, const char* what) {
     const auto place = static_cast<std::size_t>(index);  // -1 becomes the largest
-    if (place >= all.size())  // a sentence for the author, without the name of this function
+    if (place >= all.size())  // a message for the author, without the name of this function
       throw std::logic_error(std::string("the layer asks for a ") + what +
                              " that it did not declare (handle " + std::to_string(index) + " of " +
                              std::to_string(all.size()) +
@@ -312,9 +311,9 @@ class Layer {
   virtual ~Layer() = default;
   /// Called once, before any pass. May throw OptionError.
   virtual void declare(LayerPlan& plan) = 0;
-  /// inputs[0] and output: (N, C), inputs[1]: (rows of the memory, C) where asked for; the output written
-  /// completely, the inputs only read; but where the layer takes a sum (Step::sum) the branch is inputs[0],
-  /// and the sum is left there. May be called again before `backward`, with the same step and inputs, and
+  /// inputs[0] and output: (N, C), inputs[1]: (rows of the memory, C) where asked for. The layer writes all of
+  /// the output and only reads the inputs; where it takes a sum (Step::sum) the branch is inputs[0],
+  /// and it leaves the sum there. May be called again before `backward`, with the same step and inputs, and
   /// then writes the same bits.
   virtual void forward(const Step& step, std::span<const Tensor> inputs, Tensor output) = 0;
   /// output_gradient: (N, C), may not be changed; input_gradients[i]: shaped like inputs[i], overwritten.

@@ -11,7 +11,7 @@
 
 namespace encore {
 
-/// Where the lines of a text end. Queries must not go backwards: all of them together read the text once.
+/// Finds the line ends of a text. Queries must not go backwards: all of them together read the text once.
 class LineEnds {
  public:
   explicit LineEnds(std::string_view text) : text_(text) {}
@@ -56,9 +56,9 @@ class Lines {
     return true;
   }
   std::string_view line() const { return line_; }
-  /// Of the current line, from 1.
+  /// Returns the number of the current line, from 1.
   std::int64_t number() const { return number_; }
-  /// How many lines so far ended with a lone CR in a text in which others end with LF or CRLF.
+  /// Returns how many lines so far ended with a lone CR in a text in which others end with LF or CRLF.
   std::int64_t stray_returns() const { return others_ > 0 ? lone_returns_ : 0; }
 
  private:
@@ -68,7 +68,7 @@ class Lines {
   std::int64_t number_ = 0, lone_returns_ = 0, others_ = 0;
 };
 
-/// How many line ends a text has.
+/// Returns the number of line ends in a text.
 inline std::int64_t count_line_ends(std::string_view text) {
   LineEnds ends(text);
   std::int64_t count = 0;

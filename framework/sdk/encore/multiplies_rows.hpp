@@ -1,8 +1,7 @@
 // MultipliesRows: an extension of Layer for one that multiplies rows by rows, as attention does with queries,
-// keys and values. What a layer multiplies by its matrices is known from LayerPlan::matrix; what it
-// multiplies beside them it says here. Place in the flow: the host asks for it to say what a step costs (`exp
-// plan
-// --size`), and for nothing else.
+// keys and values. LayerPlan::matrix declares what a layer multiplies by its matrices; this extension
+// declares the other products. Place in the flow: the host asks for it to report the cost of a step
+// (`exp plan --size`), and for nothing else.
 #pragma once
 
 #include <encore/shape.hpp>

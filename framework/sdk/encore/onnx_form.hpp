@@ -1,11 +1,11 @@
-// HasOnnxForm and HasOnnxOutputs: extensions of Layer and Head for those that can say what they compute in
-// the operators of ONNX (opset 17), so that a model goes to other programs. Place in the flow: `exp export
-// --format onnx` walks over the nodes of the network and asks each for its part of one graph
+// HasOnnxForm and HasOnnxOutputs: extensions of Layer and Head for those that can express their computation
+// in the operators of ONNX (opset 17), so that other programs can run the model. Place in the flow: `exp
+// export --format onnx` walks over the nodes of the network and asks each for its part of one graph
 // (framework/onnx); training and prediction never ask. A part without a form is refused by name.
 //
 // Batches are packed here and padded in ONNX: where a layer sees rows (N, C) its form sees (batch, length,
-// C), real rows first, and what it computes of the rows behind a text's end counts for nothing. Attention
-// masks them as keys.
+// C), real rows first, and the results on rows behind a text's end are ignored. Attention masks them as
+// keys.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace encore {
 
-/// A tensor of the graph by its name; "" is none.
+/// The name of a tensor of the graph; "" stands for an absent one.
 using OnnxValue = std::string;
 
 struct OnnxAttribute {
@@ -28,7 +28,7 @@ struct OnnxAttribute {
   std::variant<std::int64_t, double, std::vector<std::int64_t>> value;
 };
 
-/// The graph that is written. A node, a constant or a parameter that is asked for twice stands in it once.
+/// The graph that is written. A node, a constant or a parameter that is requested twice stands in it once.
 /// Used by one thread.
 class OnnxGraph {
  public:
@@ -47,12 +47,12 @@ class OnnxGraph {
   virtual OnnxValue floats(const std::vector<std::int64_t>& shape, const std::vector<float>& values) = 0;
   virtual OnnxValue integers(const std::vector<std::int64_t>& shape,
                              const std::vector<std::int64_t>& values) = 0;
-  /// Inputs of the model: numbers of tokens (batch, length) int64, the same of the texts of a pair, and
-  /// whether a row is one of a text (batch, length) bool.
+  /// Inputs of the model: numbers of tokens (batch, length) int64, the number of the part of a pair for each,
+  /// and whether a row belongs to a text (batch, length) bool.
   virtual OnnxValue ids() = 0;
   virtual OnnxValue segments() = 0;
   virtual OnnxValue mask() = 0;
-  /// An input of int64 of this name, for what a head reads beside states.
+  /// An input of int64 of this name, for data that a head reads beside states.
   virtual OnnxValue input(const std::string& name, const std::vector<std::int64_t>& shape) = 0;
   /// Makes a tensor of float32 an output of the model.
   virtual void output(const std::string& name, const OnnxValue& value,
@@ -76,7 +76,7 @@ class OnnxGraph {
   OnnxValue transposed(const OnnxValue& x, const std::vector<std::int64_t>& order) {
     return node("Transpose", {x}, {{"perm", order}});
   }
-  /// With an extent of 1 at these places of the result.
+  /// Inserts an extent of 1 at these places of the result.
   OnnxValue unsqueezed(const OnnxValue& x, const std::vector<std::int64_t>& places) {
     return node("Unsqueeze", {x, integers({static_cast<std::int64_t>(places.size())}, places)});
   }

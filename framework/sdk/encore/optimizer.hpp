@@ -1,8 +1,8 @@
 // Optimizer: a pass over blocks. Values, gradients and each state are blocks of equal length with equal offsets, ordered
 // by parameter path; the segment table says which range belongs to which parameter. Blocks are cut into chunks that
 // lie within one segment, so that a kernel runs over chunks and a norm per segment has a fixed order.
-// Of a table with a row per token a step touches few rows: ChunkGradient says which. An optimizer need not look at it,
-// for the memory of all gradients is right; it saves reading what is zero. Chunks differ in length: for_uneven_rows.
+// In a table with one row per token a step touches few rows: ChunkGradient says which. An optimizer may ignore it,
+// because the memory of all gradients is right; it saves reading zeros. Chunks differ in length: for_uneven_rows.
 // Its two most different users: SGD (one state, elementwise) and LAMB (two states, a norm per segment).
 #pragma once
 
@@ -28,9 +28,9 @@ struct Segment {
 };
 
 /// What the host knows of the gradients in a chunk. Chunks of a parameter with `ParameterSpec::token_rows` are one row
-/// or a few each and may be any of the three; all other chunks are always `present`. Whoever makes use of it computes
-/// the bits of an update that does not: with 0 in place of the gradient, and a chunk that is `never` may be passed over
-/// where the update leaves states of +0 as they are, and the values too.
+/// or a few each and may be any of the three; all other chunks are always `present`. An optimizer that uses it computes
+/// the bits of an update that does not: with 0 in place of the gradient. It may pass over a chunk that is `never` where
+/// the update leaves states of +0 as they are, and the values too.
 enum class ChunkGradient : std::uint8_t {
   never,    ///< +0 in this step and in every step since all states of the chunk were +0
   absent,   ///< +0 in this step

@@ -1,5 +1,5 @@
 // Schema: the one declaration of a table of options, and Options: the values after validation.
-// From a Schema come validation with "did you mean", the manifest, help texts and documentation; the same type
+// From a Schema come validation with "did you mean", the manifest, help lines and documentation; the same type
 // describes the core tables, plugin tables and command-line settings. Validation lives in config/validate.hpp.
 #pragma once
 
@@ -80,7 +80,7 @@ class Schema {
   Schema& required(std::string name, OptionType type, OptionRule rule) {
     return add({std::move(name), type, std::nullopt, true, {}, std::move(rule)});
   }
-  /// An option that may be absent: Options::has() tells.
+  /// An option that may be absent; Options::has() returns whether it is there.
   Schema& optional(std::string name, OptionType type, OptionRule rule) {
     return add({std::move(name), type, std::nullopt, false, {}, std::move(rule)});
   }
@@ -102,11 +102,11 @@ class Schema {
 };
 
 /// Thrown where the code of a plugin asks for an option that its options() does not declare, or as another type. Where
-/// the object is built the host adds whose it is and which name was meant.
+/// the object is built the host adds its owner and the nearest declared name.
 class OptionMisuse : public std::logic_error {
  public:
   explicit OptionMisuse(std::string option)
-      : logic_error("option \"" + option + "\" has no value of the type that is asked for; does options() declare it?"),
+      : logic_error("option \"" + option + "\" has no value of the requested type; does options() declare it?"),
         option_(std::move(option)) {}
   const std::string& option() const { return option_; }
 
@@ -117,19 +117,19 @@ class OptionMisuse : public std::logic_error {
 /// The validated values of one table: every option of its schema that has a value, nothing else.
 class Options {
  public:
-  /// A value that somebody chose: in the experiment file, on the command line, by a sweep.
+  /// A value that was chosen: in the experiment file, on the command line, by a sweep.
   void set(std::string name, OptionValue value) {
     given_.insert(name);
     values_.insert_or_assign(std::move(name), std::move(value));
   }
-  /// The schema's default, where nobody chose.
+  /// The schema's default, where no value was chosen.
   void set_default(std::string name, OptionValue value) {
     given_.erase(name);
     values_.insert_or_assign(std::move(name), std::move(value));
   }
   bool has(const std::string& name) const { return values_.contains(name); }
   /// False for a default, true for an equal value that was written down. For options of which only one may be
-  /// given; what is computed must not depend on it, because a run's identity does not.
+  /// given; results must not depend on it, because a run's identity does not.
   bool given(const std::string& name) const { return given_.contains(name); }
 
   bool flag(const std::string& name) const { return get<bool>(name); }
@@ -140,7 +140,7 @@ class Options {
     return get<std::vector<std::string>>(name);
   }
   const std::vector<double>& number_list(const std::string& name) const { return get<std::vector<double>>(name); }
-  /// The paths of a path_list, be it one or several; empty where the one is "".
+  /// The paths of a path_list, one or several; empty if its value is "".
   std::vector<std::string> paths(const std::string& name) const {
     const auto found = values_.find(name);
     if (found != values_.end())
@@ -162,8 +162,8 @@ class Options {
   std::set<std::string> given_;
 };
 
-/// Thrown by a plugin's constructor or `declare` when an option cannot be right for this model (say `heads` that do
-/// not divide the width). The host puts the table and the place in the file in front.
+/// Thrown by a plugin's constructor or `declare` when an option cannot be right for this model (for example `heads`
+/// that does not divide the width). The host puts the table and the place in the file in front.
 class OptionError : public Error {
  public:
   OptionError(std::string option, const std::string& message) : Error(message), option_(std::move(option)) {}

@@ -1,6 +1,6 @@
-// Outputs: what the model says of a set: named values over the rows of a space, as its head declares them.
-// Place in the flow: Head::decode -> the host puts them back to the rows of the set -> Task::measure, label,
-// answer.
+// Outputs: what the model computes for a set: named values over the rows of a space, as its head declares
+// them. Place in the flow: Head::decode -> the host puts them back to the rows of the set -> Task::measure,
+// label, answer.
 #pragma once
 
 #include <cstdint>
@@ -31,10 +31,10 @@ struct OutputRule {
   friend bool operator==(const OutputRule&, const OutputRule&) = default;
 };
 
-/// By custom the output of a classifying head: the number of the best class.
+/// The output of a classifying head by convention: the number of the best class.
 inline constexpr const char* classes_output = "classes";
 
-/// What the model says of a whole set, output by output.
+/// What the model computes for a whole set, output by output.
 class Outputs {
  public:
   struct Values {
@@ -65,14 +65,14 @@ class Outputs {
       if (values.rule.name == name) return values;
     throw Error("the model gives no output \"" + std::string(name) + "\"");
   }
-  /// What was written for a sequence, the best first: of a task that has texts generated (Task::decoding).
-  /// Throws Error where nothing was.
+  /// The outputs that were generated for a sequence, the best first, for a task with Task::decoding. Throws
+  /// Error if there are none.
   const std::vector<GeneratedText>& texts(std::size_t sequence) const {
     if (sequence >= texts_.size()) throw Error("no text was generated for this sequence");
     return texts_[sequence];
   }
   bool has_texts() const { return !texts_.empty(); }
-  /// By sequence of the set.
+  /// Sets the generated outputs, indexed by sequence of the set.
   void set_texts(std::vector<std::vector<GeneratedText>> texts) { texts_ = std::move(texts); }
 
   /// The rows of one sequence, `width` values each.

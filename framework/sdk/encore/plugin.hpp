@@ -1,4 +1,4 @@
-// How a shared object offers what it holds. A plugin's source ends with
+// How a shared object offers its types. A plugin's source ends with
 //
 //   ENCORE_PLUGIN("my_layers", "1.0.0") {
 //     plugin.add<Kind::layer, Highway>("highway");
@@ -172,7 +172,7 @@ struct PluginTag {
     } catch (const std::exception& error) {                                                         \
       failure = error.what();                                                                       \
     } catch (...) {                                                                                 \
-      failure = "an exception that is no std::exception";                                           \
+      failure = "an exception that is not a std::exception";                                        \
     }                                                                                               \
     return failure.c_str();                                                                         \
   }                                                                                                 \

@@ -24,11 +24,11 @@ struct InputText {
   std::int64_t first_line = 1;  ///< number of its first line in the file, of which it may be a later part
 };
 
-/// Where a file may be cut into texts that are read one by one: nowhere, behind any line, or behind lines
+/// Where a file may be cut into parts that are read one by one: nowhere, behind any line, or behind lines
 /// without text only.
 enum class Cut : std::uint8_t { nowhere, lines, blank_lines };
 
-/// Which part of a file a text is, where the file is written text by text.
+/// Which part of a file a text is, where the file is written part by part.
 enum class FilePart : std::uint8_t { first, later };
 
 /// T also needs `static std::vector<std::string> fields()`: the names of the fields that it gives with its
@@ -41,9 +41,9 @@ class Reader {
   /// ("training set"). A pure function of the bytes, called from one thread at a time. Throws Error that
   /// names file and line of everything that is wrong, up to a limit.
   virtual Records read(std::span<const InputText> files, const std::string& what) const = 0;
-  /// The text of a file with these records, which `read` reads back: `exp predict --format TYPE`. The texts
-  /// of later parts follow that of the first; what stands only once in a file (a line of headings) belongs to
-  /// the first. Throws Error where the reader cannot write.
+  /// The text of a file with these records, which `read` reads back: `exp predict --format TYPE`. Later parts
+  /// follow the first; what stands only once in a file (a line of headings) belongs to the first. Throws
+  /// Error if the reader cannot write.
   virtual std::string write(const Records& records, FilePart part) const {
     static_cast<void>(records), static_cast<void>(part);
     throw Error("this reader cannot write files");
@@ -51,10 +51,10 @@ class Reader {
 
   // --- a file that the user wants labelled: `exp predict --format TYPE --file FILE` ---
   /// The records of a file whose truth is not known. Fields of truth (labels, tags, answers, targets) are
-  /// left out, and nothing of the file that would become one is looked at: it may be missing, or wrong. The
-  /// other fields are those of `read`. Every record that the file asks about is there, in its order, even
-  /// where `read` would skip records: each gets an answer. There may be none. Throws Error as `read` does.
-  /// Nothing: this reader cannot do it, and the host says so with its name.
+  /// left out, and their content in the file is ignored: it may be missing, or wrong. The other fields are
+  /// those of `read`. Every record that the file asks about is there, in its order, even where `read` would
+  /// skip records: each gets an answer. There may be no records. Throws Error as `read` does. An empty
+  /// result: this reader cannot do it, and the host reports that with its name.
   virtual std::optional<Records> read_questions(const InputText& file) const {
     static_cast<void>(file);
     return std::nullopt;

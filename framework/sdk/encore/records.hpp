@@ -48,7 +48,7 @@ class Records {
     Values values;
   };
 
-  /// Throws Error when a field of this name is there or its length is another than that of the others.
+  /// Throws Error when a field of this name exists or its length differs from that of the others.
   void add(std::string name, Values values) {
     const std::size_t count = std::visit([](const auto& each) { return each.size(); }, values);
     if (find(name) != nullptr) throw Error("field \"" + name + "\" stands twice in the records");
@@ -85,7 +85,7 @@ class Records {
     const Field* field = find(name);
     const T* values = field == nullptr ? nullptr : std::get_if<T>(&field->values);
     if (values == nullptr)
-      throw Error("the records have no field \"" + std::string(name) + "\" of the type that is asked for");
+      throw Error("the records have no field \"" + std::string(name) + "\" of the requested type");
     return *values;
   }
 

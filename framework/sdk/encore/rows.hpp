@@ -22,8 +22,8 @@
 #include <encore/error.hpp>
 #include <encore/space.hpp>
 
-// Tells the host compiler that the iterations of the loop that follows are independent. Device compilers need
-// no hint.
+// Asserts to the host compiler that the iterations of the loop that follows are independent. Device compilers
+// need no hint.
 #if defined(KOKKOS_ENABLE_OPENMP) && !defined(KOKKOS_ENABLE_CUDA) && !defined(KOKKOS_ENABLE_HIP)
 #define ENCORE_HOST_BACKEND 1
 #define ENCORE_PRAGMA(text) _Pragma(#text)
@@ -99,13 +99,14 @@ void for_rows(const Device& device, const char* label, std::int64_t rows, const 
       [=](const std::int64_t index) { body(Row{index}); });
 }
 
-/// A thread that is done takes the next few rows, where for_rows gives each an equal number at the start.
+/// A thread that has finished takes the next few rows, where for_rows gives each an equal number at the
+/// start.
 template <class Body>
 void for_uneven_rows(const Device& device, const char* label, std::int64_t rows, const Body& body) {
   if (rows == 0) return;
   using Policy =
       Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>, Kokkos::Schedule<Kokkos::Dynamic>>;
-  // Long runs read memory as it likes to be read; sixteen for each thread even the work out.
+  // Long runs read memory in order; sixteen for each thread balance the work.
   const std::int64_t rows_at_once =
       std::clamp<std::int64_t>(rows / (16 * device.space().concurrency()), 16, 128);
   Kokkos::parallel_for(label,
@@ -187,7 +188,7 @@ static __global__ void __launch_bounds__(rows_of_team* row_lanes)
   if (index < rows) body(Row{index});
 }
 
-/// What Kokkos tells its tools about a kernel, for one that is launched without it.
+/// Reports a kernel that is launched without Kokkos to the tools of Kokkos, as Kokkos does for its own.
 class ToldToTools {
  public:
   ToldToTools(const ExecutionSpace& space, const char* label) : told_(Kokkos::Tools::profileLibraryLoaded()) {
@@ -226,7 +227,7 @@ void for_rows(const Device& device, const char* label, std::int64_t rows, const 
 #endif
 }
 
-/// A GPU hands out rows as it goes anyway.
+/// A GPU distributes rows dynamically in any case.
 template <class Body>
 void for_uneven_rows(const Device& device, const char* label, std::int64_t rows, const Body& body) {
   for_rows(device, label, rows, body);

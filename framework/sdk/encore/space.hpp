@@ -1,5 +1,5 @@
-// Kokkos, for who writes kernels: the execution space of this build and its memory. Read next: rows.hpp and
-// view.hpp, which most kernels are written with.
+// Kokkos, for authors of kernels: the execution space of this build and its memory. Read next: rows.hpp and
+// view.hpp, which most kernels use.
 #pragma once
 
 #include <Kokkos_Core.hpp>

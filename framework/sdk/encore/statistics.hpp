@@ -13,7 +13,7 @@
 namespace encore {
 
 /// Rows are examples. An entry adds to a column, where the column has keys under one key ("PER") or two
-/// (truth and prediction, for a matrix). Values are finite: of what is not, no measure follows. Not for
+/// (truth and prediction, for a matrix). Values are finite: other values have no measure. Not for use by
 /// several threads at once.
 class Statistics {
  public:
@@ -25,7 +25,7 @@ class Statistics {
 
   /// Begins the next example; what is added belongs to it.
   void begin_example() { ends_.push_back(entries_.size()); }
-  /// After begin_example. Entries of equal column and keys add up.
+  /// Adds an entry to the example of begin_example(). Entries of equal column and keys add up.
   void add(std::string_view column, double value, std::string_view key = {},
            std::string_view second_key = {}) {
     entries_.push_back({.column = number(columns_, column_numbers_, column),

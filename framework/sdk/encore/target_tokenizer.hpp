@@ -15,7 +15,7 @@ class HasTargetTokenizer {
   virtual const Tokenizer& target_tokenizer() const = 0;
 };
 
-/// What cuts targets where `tokenizer` cuts sources: itself unless it says otherwise.
+/// The tokenizer for targets where `tokenizer` cuts sources: itself unless it has this extension.
 inline const Tokenizer& target_tokenizer_of(const Tokenizer& tokenizer) {
   const auto* pair = dynamic_cast<const HasTargetTokenizer*>(&tokenizer);
   return pair != nullptr ? pair->target_tokenizer() : tokenizer;

@@ -84,9 +84,9 @@ class Task {
   /// restore throws Error where the text is not one of knowledge().
   virtual std::string knowledge() const = 0;
   virtual void restore(std::string_view knowledge) = 0;
-  /// The names of the classes that the head tells apart, by number; empty where there are none.
+  /// The names of the classes that the head distinguishes, by number; empty where there are none.
   virtual std::vector<std::string> labels() const { return {}; }
-  /// The words or texts of the training set, for a tokenizer that is trained; `prepare` came first.
+  /// The words or sentences of the training set, for a tokenizer that is trained; `prepare` came first.
   virtual TextCounts text_counts(const Records& train) const = 0;
 
   // --- records to numbers ---
@@ -122,40 +122,40 @@ class Task {
   /// `set`.
   virtual Records label(const Records& records, const ExampleSet& set, const Outputs& outputs) const = 0;
 
-  // --- texts that are generated ---
-  /// How texts are generated for measure, label and answer, which find them in Outputs::texts; nothing: the
-  /// task does without. A text of a model with a decoder begins with the first row of its sequence's target,
-  /// one of a causal stack alone with all rows of its sequence.
+  // --- generation ---
+  /// How outputs are generated for measure, label and answer, which find them in Outputs::texts; empty: the
+  /// task generates none. An output of a model with a decoder begins with the first row of its target,
+  /// that of a causal stack alone with all rows of its sequence.
   virtual std::optional<Decoding> decoding() const { return {}; }
 
   // --- what the development set decides ---
-  /// What is chosen by what the model says of the development set, a threshold say, as lines of UTF-8 text;
-  /// "" where nothing is. Called before each of its evaluations; the text is kept with the parameters.
+  /// A choice that follows from the outputs on the development set, such as a threshold, as lines of UTF-8
+  /// text; "" if there is none. Called before each evaluation; the text is kept with the parameters.
   virtual std::string tune(const ExampleSet& dev, const Outputs& outputs) const {
     static_cast<void>(dev), static_cast<void>(outputs);
     return {};
   }
-  /// From now on measure, label and answer go by this text of tune(); by the options where it is "". Throws
-  /// Error where it is no such text.
+  /// From now on measure, label and answer use this text of tune(); "" means the options. Throws Error if
+  /// tune() did not write the text.
   virtual void use(std::string_view tuned) {
     if (!tuned.empty()) throw Error("this task tunes nothing");
   }
 
   // --- text that a user types ---
-  /// One record per line, without truth and without its line end. Lines are as they were typed: bytes that
-  /// are not UTF-8 are possible. Throws Error where the task has no such thing.
+  /// One record per line, without truth and without its line end. Lines are as the user typed them: bytes
+  /// that are not UTF-8 are possible. Throws Error if the task does not take lines.
   virtual Records from_text(std::span<const std::string> lines) const {
     static_cast<void>(lines);
-    throw Error("this task cannot be asked with a line of text");
+    throw Error("this task does not take a line of text as input");
   }
   /// What the model answers to records of from_text: fields for programs (JSON), and in the field `shown` a
   /// line for people.
   virtual Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const {
     static_cast<void>(records), static_cast<void>(set), static_cast<void>(outputs);
-    throw Error("this task cannot be asked with a line of text");
+    throw Error("this task does not take a line of text as input");
   }
-  /// What of a record was not looked at because it is too long ("entities are not looked for in its last 3
-  /// words"), or "".
+  /// The part of a record that was ignored because the record is too long ("entities are not looked for in
+  /// its last 3 words"), or "".
   virtual std::string left_out(const ExampleSet& set, std::size_t example) const {
     static_cast<void>(set), static_cast<void>(example);
     return {};
@@ -163,7 +163,7 @@ class Task {
 
   // --- probabilities of answers ---
   /// Why answers have no probabilities with a head that gives these outputs, those on request among them; "":
-  /// they have, by scored_answer. No capital at the beginning and no full stop at the end.
+  /// scored_answer has them. No capital at the beginning and no full stop at the end.
   virtual std::string no_scores(std::span<const OutputRule> given) const {
     static_cast<void>(given);
     return "its answers have no probabilities";
@@ -187,9 +187,9 @@ class Task {
   virtual bool takes_parts() const { return false; }
 
   // --- models from elsewhere ---
-  /// In place of prepare, for a model from elsewhere: the names of the classes that it tells apart, by
-  /// number; none where it has no classes. Throws Error where these are not what a run of this task could
-  /// have.
+  /// In place of prepare, for a model from elsewhere: the names of the classes that it distinguishes, by
+  /// number; empty if it has no classes. Throws Error if a run of this task could not have these
+  /// classes.
   virtual void adopt(const std::vector<std::string>& classes) {
     static_cast<void>(classes);
     throw Error("this task cannot take over a model that it has not trained");

@@ -7,8 +7,8 @@
 //   }
 //   dispatch(x.dtype, [&](auto type) { scale<decltype(type)>(device, factor, x); });
 //
-// They are no Kokkos::View: of one with a single extent nvcc 13.0 and g++ 12 take different sizes, so that
-// what a kernel captures behind it is read from the wrong place. Kokkos' own functions take
+// They are not a Kokkos::View: nvcc 13.0 and g++ 12 disagree about the size of one with a single extent, so
+// that a kernel reads the captures behind it from the wrong place. Kokkos' own functions take
 // Kokkos::View(view.data(), extents...).
 #pragma once
 

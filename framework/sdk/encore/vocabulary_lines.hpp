@@ -1,6 +1,6 @@
-// HasVocabularyLines: an extension of Tokenizer for one that needs more than its tokens to cut texts: scores,
-// a normalisation. Place in the flow: the host keeps the lines of a trained vocabulary in the run's folder
-// (infer/setup.cpp), and Tokenizer::load takes them again. The contract suite holds a plugin to that.
+// HasVocabularyLines: an extension of Tokenizer for one that needs more than its tokens to cut a text:
+// scores, a normalisation. Place in the flow: the host keeps the lines of a trained vocabulary in the run's
+// folder (infer/setup.cpp), and Tokenizer::load takes them again. The contract suite holds a plugin to that.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 "use strict";
-// Answers as a person looks at them: functions from what the server says to elements. They go by the members that an
-// answer has, so that tasks of other plugins are shown too. Whatever the server says becomes text, never HTML. Read
-// next: page.js.
+// Shows answers to people: functions that turn an answer of the server into elements. They use the members that an
+// answer has, so that tasks of other plugins are shown too. Data of the server becomes text, never HTML. Read next:
+// page.js.
 const element = (name, attributes = {}, ...children) => {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
@@ -26,7 +26,7 @@ function shortened(text, most = 48) {
   return letters.length > most ? letters.slice(0, most).join("") + "\u2026" : text;
 }
 
-/** Columns that hold nothing but numbers stand to the right. */
+/** Columns of numbers are aligned to the right. */
 function tableOf(heads, rows, attributes = {}) {
   const numeric = heads.map((_, i) => (rows.every((row) => isNumber(row[i])) ? { class: "number" } : {}));
   const head = heads.map((name, i) => element("th", { scope: "col", ...numeric[i] }, name));
@@ -53,8 +53,8 @@ function markOf(text, span) {
   if (type.textContent) mark.append("\u00a0", type);
   return mark;
 }
-/** `text` with its spans marked: {type, start, end, score}. Places count code points. Of spans that overlap the first
-    is marked. */
+/** `text` with its spans marked: {type, start, end, score}. Places count code points. Of overlapping spans only
+    the first is marked. */
 function markedText(text, spans) {
   const letters = Array.from(text), shown = paragraph("text");
   const part = (begin, end) => letters.slice(begin, end).join("");
@@ -70,7 +70,7 @@ function markedText(text, spans) {
 function tableOfSpans(spans) {
   const leastOf = (span) => span.least ?? span.least_score, hasLeast = spans.some((span) => isNumber(leastOf(span)));
   const share = (value) => (isNumber(value) ? percent(value) : "");
-  return tableOf(["Part of the text", "Type", "Score", ...(hasLeast ? ["Least of its words"] : [])],
+  return tableOf(["Part of the text", "Type", "Score", ...(hasLeast ? ["Lowest score of a word"] : [])],
     spans.map((span) => [span.text, span.type, share(span.score), ...(hasLeast ? [share(leastOf(span))] : [])]));
 }
 /** A label for each word, as spans; "O" marks a word without a label. */
@@ -92,7 +92,7 @@ function barOf([label, share], chosen) {
   return element("tr", chosen.includes(label) ? { class: "chosen" } : {}, element("th", { scope: "row" }, label),
     element("td", { "aria-hidden": "true" }, bar), element("td", { class: "number" }, percent(share)));
 }
-/** `scores`: label to probability. The most probable ones, and the others in a fold. */
+/** `scores`: label to probability. Shows the most probable ones, and folds the others. */
 function barsOf(scores, chosen) {
   const sorted = Object.entries(scores).filter(([, share]) => isNumber(share)).sort((a, b) => b[1] - a[1]);
   const table = (some) =>
@@ -137,7 +137,7 @@ function showVectors(texts, vectors, compared = vectors.length > 1) {
 }
 
 // --- one answer of /v1/predict ---
-/** The members of an answer. What is shown is taken out; what is left stands in a table at the end. */
+/** The members of an answer. A member that is shown is taken out; a table at the end shows the others. */
 class Members extends Map {
   take(name) {
     const value = this.get(name);
@@ -154,7 +154,7 @@ function showWritten(members, text) {
   const title = name[0].toUpperCase() + name.slice(1);
   return [besideEachOther("Text", text, title, paragraph("plain", best)),
     ...all.slice(1).map((each, i) => paragraph("plain", element("span", { class: "note" }, i + 2 + ". "), each)),
-    ...(isNumber(score) ? [paragraph("note", "Score " + rounded(score) + ", from its logarithmic probability")] : [])];
+    ...(isNumber(score) ? [paragraph("note", "Score " + rounded(score) + ", from its log-probability")] : [])];
 }
 function showWords(members) {
   if (!Array.isArray(members.get("words")) || !Array.isArray(members.get("tags"))) return null;
@@ -172,7 +172,7 @@ function showSpans(members, text) {
   const name = [...members.keys()].find((each) => isSpans(members.get(each)));
   if (!name) return null;
   const spans = members.take(name), parts = [markedText(text, spans)];
-  if (spans.length === 0) parts.push(paragraph("note", "Nothing is marked."));
+  if (spans.length === 0) parts.push(paragraph("note", "No part of the text is marked."));
   return spans.some((span) => isNumber(span.score)) ? [...parts, tableOfSpans(spans)] : parts;
 }
 function showTexts(text, second) {

@@ -1,22 +1,22 @@
-// Asks the models of the server that this page comes from, by the routes that programs use. What the fields of a
-// question are comes from /v1/models; whether answers can have probabilities, from /openapi.json.
+// Sends questions to the models of the page's own server, by the routes that programs use. /v1/models names the fields
+// of a question; /openapi.json says whether answers can have probabilities. Read answers.js first.
 const $ = (id) => document.getElementById(id);
 const routeNames = {
-  "/v1/predict": "The answer of its task",
+  "/v1/predict": "Answer of the task",
   "/v1/embeddings": "Vectors",
-  "/v1/completions": "Text that it writes",
+  "/v1/completions": "Generated text",
 };
-const firstRoute = { lm: "/v1/completions", embed: "/v1/embeddings" };  // by task; of others the first that there is
+const firstRoute = { lm: "/v1/completions", embed: "/v1/embeddings" };  // by task; other tasks use the first route
 const fieldNames = {
   text: "Text", text2: "Second text", question: "Question", context: "Paragraph", source: "Text",
   prompt: "Beginning of the text",
 };
 const hints = {
   relation: "Mark the two things: <e1>storm</e1> and <e2>damage</e2>.",
-  mlm: "Write the mask token of the model, such as [MASK], where a word is to be guessed.",
+  mlm: "Write the mask token of the model, such as [MASK], in place of the word to guess.",
   qa: "The answer is a part of the paragraph.",
 };
-// The key is the task, for several fields with their number.
+// The key is the task, followed by the number of fields if there are several.
 const examples = {
   ner: ["Anna Berg met the mayor of Lund ."],
   tag: ["Anna Berg met the mayor of Lund ."],
@@ -55,7 +55,7 @@ const fieldsOf = () =>
 const inputs = () => [...$("fields").querySelectorAll("textarea")];
 function hintOf(fields) {
   if (route() === "/v1/predict" && hints[model()?.task]) return hints[model().task];
-  return fields.length === 1 && fields[0] !== "prompt" ? "Each line is a text of its own." : "";
+  return fields.length === 1 && fields[0] !== "prompt" ? "Each line is one input." : "";
 }
 function showFields() {
   const fields = fieldsOf(), hint = element("p", { id: "field-hint", class: "hint" }, hintOf(fields));
@@ -74,7 +74,7 @@ function showFields() {
 function showModel() {
   const chosen = model(), routes = chosen?.routes ?? [];
   const labels = chosen?.labels ?? [], few = labels.slice(0, 12).join(", ") + (labels.length > 12 ? ", \u2026" : "");
-  $("about").textContent = !chosen ? "" : !chosen.ready ? "is being loaded" :
+  $("about").textContent = !chosen ? "" : !chosen.ready ? "loading" :
     (chosen.task ? "Task " + chosen.task + "; " : "") + "after step " + chosen.step + " of its training" +
     (labels.length > 0 ? "; " + counted(labels.length, "label", "labels") + ": " + few : "");
   list($("route"), routes, routeNames);
@@ -93,7 +93,7 @@ function fillExample() {
   fill(examples[task] ?? examples[model()?.task] ?? (fields.length > 1 ? examples.classify2 : examples.ner));
   inputs()[0].focus();
 }
-/** As lines of `exp predict`: what stands in several fields is one text with tabs between. */
+/** The lines for `exp predict`: several fields are one line, separated by tabs. */
 function texts() {
   const values = inputs().map((box) => box.value);
   if (route() === "/v1/completions") return values;
@@ -142,7 +142,7 @@ async function json(response) {
 const post = (body, signal) => fetch(route(), {
   method: "POST", signal, body: JSON.stringify(body), headers: { "Content-Type": "application/json", ...head() },
 });
-/** The events of a stream as they come; a character whose bytes come in two parts stays whole. */
+/** The events of a stream as they arrive; a character whose bytes arrive in two parts stays whole. */
 async function* eventsOf(response) {
   const reader = response.body.getReader(), decoder = new TextDecoder();
   for (let kept = "", done = false; !done;) {
@@ -155,12 +155,12 @@ async function* eventsOf(response) {
       if (event.startsWith("data: ") && event !== "data: [DONE]") yield JSON.parse(event.slice(6));
   }
 }
-/** The text as it grows: behind its prompt, or beside its source where the model has an encoder for it. */
+/** Shows the text as it grows: after its prompt, or beside its source if the model has an encoder. */
 async function showStream(response, prompt) {
   if (!response.ok) return json(response);
   const grown = document.createTextNode(""), events = [];
   $("answer").replaceChildren(model()?.fields?.[0] === "source"
-    ? besideEachOther("Text", prompt, "What it writes", paragraph("plain", grown))
+    ? besideEachOther("Text", prompt, "Output", paragraph("plain", grown))
     : paragraph("plain", element("span", { class: "prompt" }, prompt), grown));
   for await (const event of eventsOf(response)) {
     if (event.error) throw new Refused(503, event.error.message);
@@ -184,7 +184,7 @@ async function answered(asked, signal) {
       : [element("div", { class: "result" }, ...showVectors(asked, whole.data.map((each) => each.embedding)))]));
     return whole;
   } catch (error) {
-    // A task without probabilities refuses them, and a text that it does not take: without them it says which.
+    // A task refuses both probabilities that it lacks and an invalid input: a second request without them shows which.
     if (!(error instanceof Refused && error.status === 400 && body.scores)) throw error;
     page.refusesScores.add(body.model);
     try {
@@ -200,7 +200,7 @@ async function ask() {
   if (page.asking || !model()) return;
   if (asked.length === 0) {
     inputs()[0].focus();
-    return say("Write something to ask first.", true);
+    return say("Enter a text first.", true);
   }
   const begin = performance.now();
   page.asking = new AbortController();
@@ -238,7 +238,7 @@ async function load() {
     list($("model"), page.models.map((each) => each.id));
     if (JSON.stringify(page.models) !== before) showModel();
     const ready = page.models.every((each) => each.ready);
-    say(ready ? "Ready" : "A model is being loaded \u2026");
+    say(ready ? "Ready" : "Loading a model \u2026");
     if (!ready) setTimeout(load, 1000);
     else if (!page.linked) takeLink();
   } catch (error) {
@@ -252,14 +252,14 @@ async function findScores() {
     page.scores = "scores" in predict.requestBody.content["application/json"].schema.properties;
   } catch { page.scores = false; }
 }
-/** A link may bring its question: /#ask=TEXT. Anyone may have made it, so a person asks. */
+/** A link may contain a question: /#ask=TEXT. Its author is unknown, so the page waits for the user to send it. */
 function takeLink() {
   page.linked = true;
   if (!location.hash.startsWith("#ask=")) return;
   let text = location.hash.slice(5);
   try {
     text = decodeURIComponent(text);
-  } catch { /* as it stands */ }
+  } catch { /* unchanged */ }
   const fields = fieldsOf().length;
   fill(fields > 1 ? text.split("\t", fields) : [text]);
   say("This text came with the link; Ask sends it to the model.");

@@ -180,7 +180,7 @@ PALE_TEXTS = """(() => {
 
 def asks_for_the_token(page):
     page.open()
-    check("without the token it says so", page.state().startswith("401: a token is asked for"), page.state())
+    check("without the token it says so", page.state().startswith("401: a token is required"), page.state())
     check("and shows the field for it", page.browser.value("!$('token-row').hidden"))
     page.browser.value("$('token').focus()")
     page.browser.type(TOKEN)
@@ -340,7 +340,7 @@ def refusals_and_links(page):
     state = page.ask("where to ?", "")
     check("a refusal is said", state.startswith("400:") and "question without a context" in state, state)
     page.choose("quickstart")
-    check("an empty text is not sent", page.ask(" ") == "Write something to ask first.", page.state())
+    check("an empty text is not sent", page.ask(" ") == "Enter a text first.", page.state())
     page.browser.urls.clear()
     page.open("#ask=" + urllib.request.quote("Anna & " + HOSTILE))
     page.browser.value("$('token').focus()")

@@ -146,7 +146,7 @@ TEST_F(LookedAt, AReportDrawsWhatARunHasKept) {
 
 TEST_F(LookedAt, WhatCannotBeShownIsRefused) {
   expect_refused({}, "exp attention needs a text to look at");
-  expect_refused({"  "}, "the text is empty; give one with at least a word");
+  expect_refused({"  "}, "the text is empty; give one with at least one word");
   expect_refused({"monday", "--layer", "7"}, "there is no layer \"7\" with attention weights; the model has");
   expect_refused({"monday", "--head", "2"},
                  "there is no head 2; the chosen layers have 2 heads, counted from 0");
@@ -164,7 +164,7 @@ TEST_F(LookedAt, ALayerWithoutWeightsIsNamed) {
              "model.block=[\"attention\", \"mix\", \"feed_forward\"]", "-S",
              "model.layer.mix.type=linear_attention", "-S", "model.layer.mix.heads=2"});
   const std::string said = output_of({"attention", "mixed", "Anna lives in Lund"});
-  EXPECT_NE(said.find("Not shown, for they have no attention weights: encoder.0.mix"), std::string::npos)
+  EXPECT_NE(said.find("Not shown, because they have no attention weights: encoder.0.mix"), std::string::npos)
       << said;
   EXPECT_NE(said.find("(linear_attention)"), std::string::npos) << said;
   const ProgramOutput asked = sandbox_.exp({"attention", "mixed", "Anna", "--layer", "encoder.0.mix"});
@@ -180,7 +180,7 @@ TEST_F(LookedAt, ALayerWithoutWeightsIsNamed) {
       sandbox_.exp({"run", "tiny.toml", "-q", "--name", "none-kept", "-S",
                     "model.layer.attention.type=linear_attention", "-S", "train.show_attention=1"});
   EXPECT_EQ(kept.end.exit_code, 2);
-  EXPECT_NE(kept.errors.find("no layer of this model has attention weights that could be kept; leave it out"),
+  EXPECT_NE(kept.errors.find("no layer of this model has attention weights to keep; leave it out"),
             std::string::npos)
       << kept.errors;
   const ProgramOutput none = sandbox_.exp({"attention", "none", "Anna"});

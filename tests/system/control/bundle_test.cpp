@@ -416,7 +416,7 @@ TEST_F(Bundle, RefusesWhatItCannotMake) {
   EXPECT_TRUE(
       contains(exp({"bundle", "show", "absent.tar.zst"}, 2).errors, "there is no bundle absent.tar.zst"));
   EXPECT_TRUE(contains(exp({"bundle", "tiny", "--sources", "nowhere", "-o", "a.tar.zst"}, 2).errors,
-                       "--sources nowhere is no folder with files"));
+                       "invalid --sources nowhere: expected a folder with files"));
   EXPECT_TRUE(contains(exp({"verify", "tiny", "--data", "."}, 2).errors, "--data is for bundles"));
   EXPECT_TRUE(contains(exp({"verify", "tiny", "--build"}, 2).errors, "--build is for bundles"));
   sandbox_.write("train.conll", "Anna B-PER\n");

@@ -60,7 +60,7 @@ TEST_F(ChecklistVerb, AnswersFromTheRecordAndLeavesTheRest) {
 
 TEST_F(ChecklistVerb, OneSeedIsNoSpread) {
   train("seed = 1");
-  EXPECT_TRUE(contains(answer(list("acl"), "C3"), "1 seed. One seed says nothing of the spread"));
+  EXPECT_TRUE(contains(answer(list("acl"), "C3"), "1 seed. One seed says nothing about the spread"));
 }
 
 TEST_F(ChecklistVerb, EveryItemHasAnAnswerOrSomethingToDoAndEveryPlaceIsThere) {

@@ -41,8 +41,8 @@ TEST_F(OneListOfFiles, IsCutTrainedShownVerifiedAndAsked) {
   EXPECT_TRUE(data.contains("train.3") && !data.at("dev").contains("path")) << data;
   const std::int64_t length = data.at("train").at("max_length").get<std::int64_t>();
   EXPECT_TRUE(length >= 3 && length <= 32) << length;
-  EXPECT_TRUE(contains(output_of({"logs", "cut"}),
-                       "data.max_length = \"90%\" is " + std::to_string(length) + ": so many percent"));
+  EXPECT_TRUE(contains(output_of({"logs", "cut"}), "data.max_length = \"90%\" is " + std::to_string(length) +
+                                                       ": the smallest length that fits this share"));
   EXPECT_TRUE(contains(output_of({"verify", "cut"}), "equal"));
   const json evaluation = json::parse(output_of({"evaluate", "cut", "test.conll", "--json"}));
   EXPECT_TRUE(evaluation.at("measures").contains("f1")) << evaluation;

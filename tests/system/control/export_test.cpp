@@ -146,7 +146,7 @@ TEST_F(Export, RoundsToSixteenBitsOnce) {
         << "what was rounded is not rounded again";
   }
   EXPECT_TRUE(contains(refusal_of({"export", "bert", "-o", "out", "--dtype", "int8"}),
-                       "--dtype is \"int8\"; it must be float32, bfloat16 or float16"));
+                       "invalid --dtype \"int8\": expected float32, bfloat16 or float16"));
   EXPECT_TRUE(folders_with("out").empty());
 }
 
@@ -290,9 +290,10 @@ TEST_F(Export, APlanNamesWhatIsWrongWithAFolder) {
       contains(refusal_of({"plan", "again.toml"}), "again.toml:12:9: model.width = 32, but ") &&
       contains(refusal_of({"plan", "again.toml"}), "out/config.json says hidden_size = 16; leave it out"));
   sandbox_.write("again.toml", restful_experiment("again", "nowhere"));
-  EXPECT_EQ(refusal_of({"plan", "again.toml"}),
-            "again.toml:11:8: option \"from\" of [model]: " + (sandbox_.folder() / "nowhere").string() +
-                " is not there; a Hugging Face folder holds config.json, model.safetensors and vocab.txt\n");
+  EXPECT_EQ(
+      refusal_of({"plan", "again.toml"}),
+      "again.toml:11:8: option \"from\" of [model]: " + (sandbox_.folder() / "nowhere").string() +
+          " does not exist; a Hugging Face folder holds config.json, model.safetensors and vocab.txt\n");
   sandbox_.write("again.toml", restful_experiment("again", "out"));
   const json plan = json::parse(output_of({"plan", "again.toml", "--json"}));
   EXPECT_FALSE(plan.at("runs").at(0).at("question").get<std::string>().empty());

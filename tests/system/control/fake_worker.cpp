@@ -256,7 +256,7 @@ class FakeRun {
       state_ = std::stoull(found->tensors.text("state"));
       step_ = std::stoll(found->tensors.text("step"));
       testing::write_event(spool_, "log",
-                           {{"level", "info"}, {"text", "going on after step " + std::to_string(step_)}});
+                           {{"level", "info"}, {"text", "resumed after step " + std::to_string(step_)}});
     }
   }
 

@@ -96,7 +96,7 @@ TEST_F(Import, TakesTheEncoderAloneForVectors) {
 
 TEST_F(Import, SaysWhatItCannotTake) {
   EXPECT_TRUE(contains(refusal_of({"import"}), "import needs a folder"));
-  EXPECT_TRUE(contains(refusal_of({"import", "nowhere"}), "nowhere is not there"));
+  EXPECT_TRUE(contains(refusal_of({"import", "nowhere"}), "nowhere does not exist"));
   EXPECT_TRUE(contains(refusal_of({"import", "names", "--task", "embd"}), "did you mean \"embed\"?"));
   EXPECT_TRUE(
       contains(refusal_of({"import", "names", "--task", "regress"}),
@@ -112,7 +112,7 @@ TEST_F(Import, SaysWhatItCannotTake) {
   set_in_config("architectures", {"BertForQuestionAnswering"});
   const ProgramOutput lacking =
       sandbox_.exp({"import", "names", "-S", "task.max_question=8", "-S", "task.stride=8"});
-  EXPECT_TRUE(contains(lacking.output + lacking.errors, "has nothing for head.bias, head.weight"))
+  EXPECT_TRUE(contains(lacking.output + lacking.errors, "has no tensor for head.bias, head.weight"))
       << lacking.output << lacking.errors;
   set_in_config("architectures", {"BertForTokenClassification"});
   set_in_config("id2label", {{"0", "LABEL_0"}, {"1", "LABEL_1"}});

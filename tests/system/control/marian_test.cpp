@@ -121,7 +121,7 @@ TEST_F(Marian, IsNotWrittenWhereItWouldComputeOtherwise) {
       {"learned", "position_layout = \"halves\"", "positions = \"learned\"",
        "model.positions = \"learned\" cannot be written as a MarianMT, which has \"sinusoidal\" positions"},
       {"begins", "target_start = \"padding\"", "target_start = \"padding\"\ntarget_begins = true",
-       "task.target_begins = true cannot be written as a MarianMT, whose texts do not begin with a marker"},
+       "task.target_begins = true cannot be written as a MarianMT, whose text does not begin with a marker"},
       {"before", "norm_position = \"post\"", "norm_position = \"pre\"",
        "model.norm_position = \"pre\" cannot be written as a MarianMT, which has a norm after each sum"}};
   for (const Other& other : others) {
@@ -141,7 +141,7 @@ TEST_F(Marian, IsRefusedWhereItsFilesDoNotBelongTogether) {
   EXPECT_TRUE(contains(refusal_of({"import", "marian", "--task", "translate"}), "none of SentencePiece"));
   std::filesystem::remove(sandbox_.folder() / "marian/source.spm");
   EXPECT_TRUE(contains(refusal_of({"import", "marian", "--task", "translate"}),
-                       "source.spm is missing, so it is not known how sources are cut"));
+                       "source.spm is missing, so the splits of sources are unknown"));
   const std::string other = refusal_of({"import", "marian", "--task", "embed"});
   EXPECT_FALSE(other.empty());
 }

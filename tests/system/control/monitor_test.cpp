@@ -115,12 +115,12 @@ TEST_F(Monitor, FeedbackSaysHowManyAreRight) {
   EXPECT_EQ(sandbox_.one("SELECT count(*) FROM served_content"), "0") << "the truth is a text too";
 
   expect_refused(feedback({{"id", "nobody"}, {"answer", {{"entities", wrong}}}}), 404,
-                 "no request \\\"nobody\\\" is known");
+                 "unknown request \\\"nobody\\\"");
   expect_refused(feedback({{"id", id}, {"text", 2}, {"answer", {{"entities", wrong}}}}), 400,
-                 "the request had 2 texts");
+                 "the request had 2 inputs");
   expect_refused(feedback({{"id", id}, {"answer", {{"entitys", wrong}}}}), 400,
                  "did you mean \\\"entities\\\"?");
-  expect_refused(feedback({{"id", id}, {"answer", json::object()}}), 400, "\\\"answer\\\" says nothing");
+  expect_refused(feedback({{"id", id}, {"answer", json::object()}}), 400, "\\\"answer\\\" is empty");
   expect_refused(feedback({{"id", id}, {"answer", "none"}}), 400, "must be an object, not a text");
   expect_refused(feedback({{"id", id}, {"text", -1}, {"answer", {{"entities", wrong}}}}), 400, "from 0");
   expect_refused(feedback({{"answer", {{"entities", wrong}}}}), 400, "\\\"id\\\" is missing");
@@ -236,7 +236,7 @@ TEST_F(Monitor, AFolderThatCannotBeWrittenLosesNoRequest) {
   serve({"--monitor"});
   for (int i = 0; i < 5; ++i) EXPECT_EQ(predict("Anna lives in Lund .").status, 200);
   const std::string said = sandbox_.read("serve.txt");
-  EXPECT_NE(said.find("what is monitored is lost until this is over"), std::string::npos) << said;
+  EXPECT_NE(said.find("samples of requests are lost until this is corrected"), std::string::npos) << said;
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ TEST_F(RealWorker, PredictTellsOfLongLinesAndDamagedFiles) {
   EXPECT_EQ(passed_over.output, whole.output);
   EXPECT_TRUE(
       passed_over.errors.starts_with("encore-worker: " + (folder / "weights.safetensors").string() + ": ") &&
-      contains(passed_over.errors, "; the best checkpoint, that of step "))
+      contains(passed_over.errors, "; using the best checkpoint, that of step "))
       << passed_over.errors;
 
   for (const auto& file : std::filesystem::directory_iterator(folder / "checkpoints"))

@@ -137,7 +137,7 @@ TEST_F(ReportVerb, TakesTemplatesOfTheUser) {
   expect_refused({"report", "pair", "-o", "x.html", "--template", "own.md"},
                  "--template own.md is of no use for html, which is made with \"report.html\"");
   expect_refused({"report", "pair", "-o", "x.html", "--template", "gone"},
-                 "--template names gone, which is not there");
+                 "--template names gone, which does not exist");
   expect_refused({"report", "pair", "-o", "own.md", "--template", "own.md"},
                  "-o own.md is the template itself");
   EXPECT_TRUE(sandbox_->read("own.md").starts_with("from {{title}}")) << "what was refused wrote nothing";

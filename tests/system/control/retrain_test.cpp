@@ -262,7 +262,7 @@ TEST_F(Retrain, RefusesWhatCannotBeMeant) {
   const auto refused_rule = [&](const std::string& rule) {
     return refusal_of({"retrain", "tiny", "--with", "new.conll", "--promote-if", rule});
   };
-  EXPECT_TRUE(contains(refused_rule("1 > 0"), "names nothing that was measured"));
+  EXPECT_TRUE(contains(refused_rule("1 > 0"), "names no measured value"));
   EXPECT_TRUE(contains(refused_rule("nwe > 0"), "names \"nwe\"; did you mean \"new\"?"));
   EXPECT_TRUE(contains(refused_rule("new >"), "cannot be read: expected"));
   EXPECT_TRUE(contains(refusal_of({"retrain", "tiny", "--with", "new.conll", "--measure", "f2"}),

@@ -106,7 +106,7 @@ TEST_F(ServeReload, WeightsThatHaveChangedAreLoadedThoughNoWorkerIsLeft) {
   output_of({"quantize", "tiny", "--tolerance", "5", "--keep", "head"});
   for (const pid_t worker : sandbox_.workers()) ::kill(worker, SIGKILL);
   // The next worker reads the new weights, and is not mixed with the old ones.
-  ASSERT_TRUE(sandbox_.wait_for_text("serve.txt", "SIGHUP has exp serve load them"));
+  ASSERT_TRUE(sandbox_.wait_for_text("serve.txt", "Send SIGHUP to exp serve to load them"));
   EXPECT_TRUE(reload_says("serving tiny\n")) << sandbox_.read("serve.txt");
   const HttpResponse answer = predict("Anna");
   ASSERT_EQ(answer.status, 200) << answer.body;

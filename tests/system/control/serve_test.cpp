@@ -118,7 +118,7 @@ TEST_F(Serve, RefusesWhatIsNoRequestAndSaysWhy) {
   expect_refused(body(R"({"inptus": "Anna"})"), 400,
                  "unknown member \\\"inptus\\\"; did you mean \\\"inputs\\\"?");
   expect_refused(body(R"({"inputs": 7})"), 400,
-                 "\\\"inputs\\\" must be a text or a list of texts, not a number");
+                 "\\\"inputs\\\" must be a text or a list of them, not a number");
   expect_refused(body(R"({"inputs": ["Anna", 7]})"), 400, "has a number at place 1 of its list");
   expect_refused(body(R"({"inputs": []})"), 400, "is an empty list");
   expect_refused(body(R"({"inputs": 1e999})"), 400, "a number that no 64-bit float can hold");
@@ -132,8 +132,8 @@ TEST_F(Serve, RefusesWhatIsNoRequestAndSaysWhy) {
   expect_refused(ask(http_get("/v1/predicts")), 404, "did you mean \\\"/v1/predict\\\"?");
   expect_refused(ask("POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}"), 415,
                  "Content-Type: application/json");
-  expect_refused(ask("garbage\r\n\r\n"), 400, "no request of HTTP/1.1");
-  expect_refused(ask(std::string("\0\x01\xFF\r\n\r\n", 7)), 400, "no request of HTTP/1.1");
+  expect_refused(ask("garbage\r\n\r\n"), 400, "invalid request: expected HTTP/1.1");
+  expect_refused(ask(std::string("\0\x01\xFF\r\n\r\n", 7)), 400, "invalid request: expected HTTP/1.1");
   expect_refused(ask("GET / HTTP/1.1\r\nHost: localhost\r\nX: " + std::string(20000, 'x') + "\r\n\r\n"), 431,
                  "the head");
   expect_refused(ask(http_post("/v1/completions", R"({"prompt": "Anna"})")), 400,
@@ -157,9 +157,10 @@ TEST_F(Serve, JudgesHostOriginAndCodingByTheHead) {
   expect_refused(get("Host: localhost\r\nHost: evil.example\r\n"), 400, "2 fields Host");
   for (const char* host : {"[", "[]", "[::1", "[::1]x", "[evil]", ":80", "localhost:80evil", "localhost:",
                            "a b", "localhost:80:90", "localhost/", "evil@localhost", "localhost:123456"})
-    expect_refused(get("Host: " + std::string(host) + "\r\n"), 400, "no name or address with a port");
+    expect_refused(get("Host: " + std::string(host) + "\r\n"), 400,
+                   "expected a name or an address with a port");
   for (const char* host : {"evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "10.0.0.1"})
-    expect_refused(get("Host: " + std::string(host) + "\r\n"), 403, "for this machine alone");
+    expect_refused(get("Host: " + std::string(host) + "\r\n"), 403, "for this machine only");
   const std::string here = "Host: localhost:" + port + "\r\n";
   EXPECT_EQ(get(here + "Origin: http://localhost:" + port + "\r\n").status, 200);
   for (const char* origin : {"http://evil.example", "null", "http://localhost:1"})
@@ -185,7 +186,7 @@ TEST_F(Serve, HeadsWithoutBodiesDoNotHoldTheDoor) {
   const std::string length = "Content-Length: 1048576\r\n";
   HttpConnection nobody(port_), nowhere(port_), plain(port_);
   nobody.send(head + length + "\r\n");
-  expect_refused(nobody.receive(), 401, "a token is asked for");
+  expect_refused(nobody.receive(), 401, "a token is required");
   nowhere.send("POST /v1/nothing HTTP/1.1\r\nHost: localhost\r\n" + token + length + "\r\n");
   expect_refused(nowhere.receive(), 404, "there is no /v1/nothing");
   plain.send("POST /v1/predict HTTP/1.1\r\nHost: localhost\r\n" + token + length + "\r\n");
@@ -263,7 +264,7 @@ TEST_F(Serve, GivesTheVectorsOfEmbed) {
   EXPECT_EQ(json::parse(bytes.body).at("data")[0].at("embedding").get<std::string>().size(), 88U)
       << "16 float32";
   expect_refused(ask(http_post("/v1/embeddings", R"({"input": "a", "encoding_format": "hex"})")), 400,
-                 "must be \\\"float\\\" or \\\"base64\\\"");
+                 "expected \\\"float\\\" or \\\"base64\\\"");
   expect_refused(ask(http_post("/v1/embeddings", R"({"input": " "})")), 400, "has no tokens");
 }
 
@@ -306,7 +307,7 @@ TEST_F(Serve, EveryRequestIsAnsweredWhenWorkersAreKilled) {
 TEST_F(Serve, AWorkerThatStandsStillIsNoticedAndItsTextGetsAReason) {
   serve({"--timeout", "0.3", "--workers", "1"});
   for (const pid_t worker : sandbox_.workers()) ::kill(worker, SIGSTOP);
-  expect_refused(predict("Anna lives in Lund ."), 503, "no answer in the time that a request has");
+  expect_refused(predict("Anna lives in Lund ."), 503, "no answer within the time limit of a request");
   EXPECT_EQ(metric("encore_requests_late_total{model=\"tiny\"}"), 1U);
   // Nobody wakes it: it is ended, and another one is started.
   EXPECT_TRUE(sandbox_.wait_until([&] { return predict("Anna lives in Lund .").status == 200; }));
@@ -353,7 +354,7 @@ TEST_F(Serve, ATextThatEndsWorkersIsNotTriedAgainAndAgain) {
   expect_refused(asks.receive(), 503, "two workers have ended while they computed this (");
   for (int i = 0; i < 3; ++i)
     expect_refused(ask(http_post("/v1/predict", json{{"inputs", text}, {"truncate", true}}.dump())), 503,
-                   "it is not tried again");
+                   "try again after a minute");
   EXPECT_EQ(metric("encore_batches_total{model=\"tiny\"}"), 2U) << "no worker was asked a third time";
   EXPECT_EQ(predict("Anna lives in Lund .").status, 200);
   EXPECT_EQ(metric("encore_worker_ends_total{model=\"tiny\"}"), 2U);
@@ -412,7 +413,7 @@ TEST_F(Serve, SendsClientsAwayWhileAsManyTextsWaitAsMay) {
     const HttpResponse response = client->receive();
     if (response.status == 200) ++answered;
     if (response.status == 429 && response.has("Retry-After: 1\r\n") &&
-        response.has("as many texts wait as may (3)"))
+        response.has("the queue is full (3 inputs)"))
       ++sent_away;
   }
   EXPECT_GE(answered, 4);
@@ -463,9 +464,9 @@ TEST_F(Serve, DoesNotWaitForSlowClients) {
   body.send(whole.substr(0, whole.size() - 90));
   cut.send(whole.substr(0, whole.size() - 90));
   cut.end_sending();
-  expect_refused(head.receive(), 408, "did not come to its end");
-  expect_refused(body.receive(), 408, "did not come to its end");
-  expect_refused(cut.receive(), 400, "the request ends in its midst");
+  expect_refused(head.receive(), 408, "did not arrive completely");
+  expect_refused(body.receive(), 408, "did not arrive completely");
+  expect_refused(cut.receive(), 400, "the request is incomplete");
   EXPECT_EQ(predict("Anna").status, 200);
 }
 
@@ -520,13 +521,14 @@ TEST_F(Serve, AsksForItsTokenAndNeedsOneForOtherMachines) {
   EXPECT_NE(failure({"--host", "0.0.0.0"}).find("lets other machines in"), std::string::npos);
   EXPECT_NE(failure({"--host", "0.0.0.0", "--token-file", "short.txt"}).find("the token has 6 bytes"),
             std::string::npos);
-  EXPECT_NE(failure({"--host", "nowhere"}).find("\"nowhere\" is no address"), std::string::npos);
+  EXPECT_NE(failure({"--host", "nowhere"}).find("invalid --host \"nowhere\": expected an address"),
+            std::string::npos);
   serve({"--token-file", "token.txt"});
   const std::string body = R"({"inputs": "Anna"})";
-  expect_refused(ask(http_post("/v1/predict", body)), 401, "a token is asked for");
+  expect_refused(ask(http_post("/v1/predict", body)), 401, "a token is required");
   expect_refused(ask(http_post("/v1/predict", body, "Authorization: Bearer " + token + "4\r\n")), 401,
                  "the token is wrong");
-  expect_refused(ask(http_get("/metrics")), 401, "a token is asked for");
+  expect_refused(ask(http_get("/metrics")), 401, "a token is required");
   for (const char* scheme : {"Bearer", "bearer"})
     EXPECT_EQ(
         ask(http_post("/v1/predict", body, "Authorization: " + (scheme + (" " + token)) + "\r\n")).status,
@@ -682,7 +684,7 @@ TEST_F(ServeTexts, StreamsTheTextThatItWouldHaveWritten) {
   EXPECT_TRUE(stream.has("\"finish_reason\":\"" + reason + "\"")) << stream.body;
   EXPECT_TRUE(stream.has("data: [DONE]\n\n"));
   streaming["n"] = 2;
-  expect_refused(complete(streaming), 400, "\\\"stream\\\" is for one text of one prompt");
+  expect_refused(complete(streaming), 400, "\\\"stream\\\" needs one prompt with one output");
 }
 
 class ServeLetters : public ServeTexts {
@@ -711,11 +713,11 @@ TEST_F(ServeLetters, StreamsWholeCharacters) {
 
 TEST_F(ServeTexts, RefusesAWayOfWritingThatContradictsItself) {
   expect_refused(complete({{"prompt", "mon"}, {"beam", 2}, {"temperature", 1}}), 400, "give one of them");
-  expect_refused(complete({{"prompt", "mon"}, {"max_tokens", 0}}), 400, "must be a whole number from 1");
+  expect_refused(complete({{"prompt", "mon"}, {"max_tokens", 0}}), 400, "expected a whole number from 1");
   expect_refused(complete({{"prompt", "mon"}, {"max_tokens", 5000}}), 400, "writes at most 4096");
-  expect_refused(complete({{"prompt", "mon"}, {"stop", ""}}), 400, "has an empty text");
-  expect_refused(complete({{"prompt", "mon"}, {"n", 100000}}), 413, "writes at most 1024 texts");
-  expect_refused(complete({{"prompt", "mon"}, {"seed", -1}}), 400, "must be a whole number from 0");
+  expect_refused(complete({{"prompt", "mon"}, {"stop", ""}}), 400, "has an empty string");
+  expect_refused(complete({{"prompt", "mon"}, {"n", 100000}}), 413, "writes at most 1024 outputs");
+  expect_refused(complete({{"prompt", "mon"}, {"seed", -1}}), 400, "expected a whole number from 0");
   expect_refused(complete({{"prompt", "mon"}, {"temperature", "hot"}}), 400, "must be a number, not a text");
 }
 

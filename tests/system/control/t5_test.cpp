@@ -113,7 +113,7 @@ TEST_P(T5, IsNotWrittenWhereItWouldComputeOtherwise) {
        "max_distance = 12, heads = 2, head_size = 6, bias = false",
        "model.layer.attention.scaled = true cannot be written as a T5, which has no scores that are divided"},
       {"begins", "target_start = \"padding\"", "target_start = \"padding\"\ntarget_begins = true",
-       "task.target_begins = true cannot be written as a T5, whose texts do not begin with a marker"},
+       "task.target_begins = true cannot be written as a T5, whose text does not begin with a marker"},
       {"positions", "positions = \"none\"", "positions = \"sinusoidal\"",
        "model.positions = \"sinusoidal\" cannot be written as a T5, which has \"none\" positions"},
       {"sizes", "\"cross_attention\", heads = 2, head_size = 6",
@@ -159,11 +159,10 @@ TEST_P(T5, IsRefusedWhereItsFolderIsNot) {
   }
   sandbox_.write("t5/config.json", whole.dump());
   sandbox_.write("t5/spiece.model", "no model");
-  EXPECT_TRUE(
-      contains(refusal_of({"import", "t5", "--task", "translate"}), "this is no model of SentencePiece"));
+  EXPECT_TRUE(contains(refusal_of({"import", "t5", "--task", "translate"}), "invalid SentencePiece model"));
   std::filesystem::remove(sandbox_.folder() / "t5/spiece.model");
   EXPECT_TRUE(contains(refusal_of({"import", "t5", "--task", "translate"}),
-                       "has no spiece.model, so its tokenizer is not known"));
+                       "has no spiece.model, so its tokenizer is unknown"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Versions, T5, ::testing::Bool(),

@@ -66,8 +66,8 @@ TEST_F(Translation, IsNoGraphOfOnnx) {
   output_of({"run", "days.toml", "-q", "-S", "train.epochs=1"});
   EXPECT_TRUE(contains(
       refusal_of({"export", "days", "--format", "onnx", "-o", "out"}),
-      "a model with a decoder over a second text (model.decoder) writes pass by pass, which is no one ONNX "
-      "graph; export it with --format huggingface where there is a family for it, or serve it with exp "
+      "a model with a decoder over a second text (model.decoder) writes pass by pass, which is more than one "
+      "ONNX graph; export it with --format huggingface where there is a family for it, or serve it with exp "
       "serve"));
   EXPECT_FALSE(std::filesystem::exists(sandbox_.folder() / "out"));
 }
@@ -156,7 +156,7 @@ TEST_F(Translation, RefusesToEvaluateHalfOfASet) {
   EXPECT_TRUE(contains(half.errors, "this one has no partner")) << half.errors;
   const ProgramOutput beam = sandbox_.exp({"evaluate", "days", "dev.en", "--with", "dev.de", "--beam", "2"});
   EXPECT_NE(beam.end.exit_code, 0);
-  EXPECT_TRUE(contains(beam.errors, "measures by no texts that the model writes")) << beam.errors;
+  EXPECT_TRUE(contains(beam.errors, "measures no generated text")) << beam.errors;
   EXPECT_EQ(sandbox_.exp({"evaluate", "days", "dev.en", "--beam", "-1"}).end.exit_code, 2);
 }
 
@@ -236,13 +236,13 @@ TEST_F(Translation, LeavesAsABartAndComesBack) {
       output_of({"evaluate", "again", "dev.en", "--with", "dev.de", "--beam", "3", "--json"}).substr(0, 1),
       "{");
   const ProgramOutput embeds = sandbox_.exp({"import", "folder", "--name", "other", "--task", "embed"});
-  EXPECT_TRUE(contains(embeds.errors, "and task \"embed\" has none written")) << embeds.errors;
+  EXPECT_TRUE(contains(embeds.errors, "but task \"embed\" generates none")) << embeds.errors;
   const ProgramOutput classes =
       sandbox_.exp({"plan", "days.toml", "-S", "task.type=classify", "-S", "model.from=folder"});
   EXPECT_EQ(classes.end.exit_code, 2);
   EXPECT_TRUE(contains(classes.errors,
-                       "describes an encoder and a decoder that writes texts, and task \"classify\" has none "
-                       "written; tasks that do are \"summarize\", \"translate\""))
+                       "describes an encoder and a decoder that generates text, but task \"classify\" "
+                       "generates none; tasks that do are \"summarize\", \"translate\""))
       << classes.errors;
   const ProgramOutput unsaid = sandbox_.exp({"import", "folder", "--name", "other"});
   EXPECT_EQ(unsaid.end.exit_code, 2);

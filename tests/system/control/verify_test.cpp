@@ -125,7 +125,7 @@ TEST_F(Verify, FromACheckpointOfARunThatDied) {
   ASSERT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 0);
   std::filesystem::copy_file(sandbox.folder() / "kept", at_15);
   const std::string text = verify({"--from-checkpoint", "15"}).output;
-  EXPECT_TRUE(contains(text, "going on after step 15")) << text;
+  EXPECT_TRUE(contains(text, "resumed after step 15")) << text;
   EXPECT_TRUE(contains(text,
                        "equal: 1 digest of step 20 agrees (openmp, 1 thread, from the checkpoint of step "
                        "15)"))
@@ -140,7 +140,7 @@ TEST_F(Verify, AKillIsSurvivedAndCounts) {
   train();
   const std::string text = verify({"--kill-at", "13"}).output;
   EXPECT_TRUE(contains(text, "killed after step 13")) << text;
-  EXPECT_TRUE(contains(text, "going on after step 12")) << text;
+  EXPECT_TRUE(contains(text, "resumed after step 12")) << text;
   EXPECT_TRUE(contains(text, "agree (openmp, 1 thread, killed after step 13 and gone on from step 12)"))
       << text;
   EXPECT_TRUE(contains(verify({"--kill-at", "1"}).output, "killed after step 1 and begun again"));

@@ -110,20 +110,22 @@ TEST_F(Library, SaysWhatIsWrong) {
             "show RUN says it), what exp export --format encore has written, or a bundle");
   EXPECT_EQ(line_of(said, "transformers"),
             "2 folder: this is a model of transformers; make a run of it first (exp import DIR)");
-  EXPECT_EQ(line_of(said, "threads"), "1 encore_options.threads is from 0 to 512");
-  EXPECT_TRUE(line_of(said, "size").starts_with("1 encore_options.size is not that of any version")) << said;
+  EXPECT_EQ(line_of(said, "threads"), "1 invalid encore_options.threads: expected 0 to 512");
+  EXPECT_TRUE(
+      line_of(said, "size").starts_with("1 invalid encore_options.size: expected the size in a version"))
+      << said;
   EXPECT_TRUE(line_of(said, "int8").starts_with("2 ")) << said;
-  EXPECT_EQ(line_of(said, "bits"), "1 encore_options.integer_bits is 0, 8 or 4");
+  EXPECT_EQ(line_of(said, "bits"), "1 invalid encore_options.integer_bits: expected 0, 8 or 4");
   EXPECT_EQ(line_of(said, "untouched"), "1");
   EXPECT_EQ(line_of(said, "open"), "0 ");
-  EXPECT_EQ(line_of(said, "null text"), "1 one of the texts is NULL");
-  EXPECT_EQ(line_of(said, "no texts"), "1 texts is NULL");
-  EXPECT_EQ(line_of(said, "line break"), "3 text 2 has a line break; a text is one line, as for exp predict");
+  EXPECT_EQ(line_of(said, "null text"), "1 one of the inputs is NULL");
+  EXPECT_EQ(line_of(said, "no texts"), "1 the list of inputs is NULL");
+  EXPECT_EQ(line_of(said, "line break"),
+            "3 text 2 has a line break; each text is one line, as for exp predict");
   EXPECT_EQ(line_of(said, "nothing said"), "\"\"");
   const std::string longest = line_of(said, "long");
   EXPECT_TRUE(longest.starts_with("3 text 1 is longer than data.max_length = ") &&
-              longest.ends_with(
-                  "; shorten it, or set encore_options.truncate for what the model makes of its beginning"))
+              longest.ends_with("; shorten it, or set encore_options.truncate to use its beginning only"))
       << longest;
   EXPECT_EQ(line_of(said, "cut"), "0 ");
   const nlohmann::json facts = nlohmann::json::parse(line_of(said, "facts"));
@@ -177,7 +179,7 @@ TEST_F(BundleInALibrary, AnswersWhatItsRunAnswers) {
   EXPECT_EQ(said_of("tiny.tar.zst nothing"),
             "2 tiny.tar.zst holds no run whose id begins with \"nothing\"; it has " + id_ + "\n");
   EXPECT_EQ(said_of("away/model " + id_),
-            "1 encore_options.run chooses among the runs of a bundle, and this is none\n");
+            "1 encore_options.run chooses a run of a bundle, but the path is a folder\n");
 }
 
 TEST_F(BundleInALibrary, OfSeveralRunsOneIsNamed) {

@@ -101,7 +101,8 @@ TEST(PluginBuild, PassesOnWhatTheToolsSay) {
   shop.write("a/a.cpp", "extern \"C\" int nothing() { return 0; }\n");
   const ProgramOutput no_plugin = shop.shell("exp plugin build a");
   EXPECT_EQ(no_plugin.end.exit_code, 1);
-  EXPECT_TRUE(contains(no_plugin.output + no_plugin.errors, "is no Encore plugin; its source must end with "))
+  EXPECT_TRUE(
+      contains(no_plugin.output + no_plugin.errors, "not an Encore plugin; its source must end with "))
       << no_plugin.output << no_plugin.errors;
 
   shop.write("a/CMakeLists.txt",

@@ -145,7 +145,7 @@ TEST_F(ComparisonTest, OneSeedSaysNothingOfTheSpread) {
   const Pair pair = compare().pairs.at(0);
   EXPECT_EQ(pair.verdict, Verdict::refused);
   EXPECT_EQ(pair.reason,
-            "b has one seed, which says nothing of the spread; train at least three (seeds = [1, 2, 3])")
+            "b has one seed, which says nothing about the spread; train at least three (seeds = [1, 2, 3])")
       << "the better one stands first";
   EXPECT_FALSE(pair.needed);
   EXPECT_FALSE(compare().candidates[0].t);
@@ -302,7 +302,7 @@ TEST_F(ComparisonTest, HolmCountsEveryPair) {
   for (const Pair& pair : comparison.pairs) p_values.push_back(pair.seeds->p);
   const std::vector<double> corrected = holm(p_values);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(comparison.pairs[i].corrected, corrected[i]);
-  EXPECT_TRUE(comparison.ranking.empty()) << "a and c are not told apart, so nothing is ranked";
+  EXPECT_TRUE(comparison.ranking.empty()) << "a and c are not distinguished, so nothing is ranked";
 }
 
 TEST_F(ComparisonTest, ExamplesAreTestedWherePredictionsAreStored) {

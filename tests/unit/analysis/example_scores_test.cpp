@@ -90,8 +90,8 @@ TEST(ExampleScores, ADamagedFileIsNamedWithItsLine) {
       "has no \"statistics\", and not one label per word in \"truth\" and \"predicted\"";
   EXPECT_EQ(refusal(with("{\"truth\": [\"O\"]}")), place + nothing);
   EXPECT_EQ(refusal(with("{\"truth\": [1], \"predicted\": [2]}")), place + nothing);
-  EXPECT_EQ(refusal(with("{\"truth\"")), place + "is no JSON object");
-  EXPECT_EQ(refusal(with("[]")), place + "is no JSON object");
+  EXPECT_EQ(refusal(with("{\"truth\"")), place + "is not a JSON object");
+  EXPECT_EQ(refusal(with("[]")), place + "is not a JSON object");
   EXPECT_EQ(refusal(with("{\"truth\": [\"O\"], \"predicted\": [\"O\", \"O\"]}")),
             place + "there are more predicted tags than words");
   EXPECT_EQ(refusal(with("{\"statistics\": {\"words\": \"many\"}}")),

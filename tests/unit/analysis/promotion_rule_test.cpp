@@ -74,7 +74,7 @@ TEST(PromotionRule, RefusesWhatCannotBeMeant) {
     return message_of<Error>([&] { PromotionRule rule(text); });
   };
   EXPECT_EQ(refusal("1 > 0"),
-            "the rule \"1 > 0\" names nothing that was measured; there are \"old\", \"new\", \"old_low\", "
+            "the rule \"1 > 0\" names no measured value; there are \"old\", \"new\", \"old_low\", "
             "\"new_low\", \"old_high\", \"new_high\"");
   EXPECT_EQ(refusal("nwe > 0"), "the rule \"nwe > 0\" names \"nwe\"; did you mean \"new\"?");
   EXPECT_NE(refusal("new > ").find("cannot be read: expected"), std::string::npos);
@@ -119,7 +119,7 @@ TEST(Retraining, WhatIsRecordedReadsBack) {
           "the rule \"new > 0\" holds: it was promoted"}));
   EXPECT_NE(message_of<Error>([] {
               retraining_in({{"parent", "x"}});
-            }).find("is not whole"),
+            }).find("is incomplete"),
             std::string::npos);
 }
 

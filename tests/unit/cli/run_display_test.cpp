@@ -27,9 +27,9 @@ TEST(RunDisplay, BetweenTwoStepsItNamesWhatIsDone) {
                            .loss = 0.41234,
                            .tokens_per_second = 12345,
                            .eta_seconds = 34,
-                           .activity = "writing texts of dev",
+                           .activity = "generating text for dev",
                            .activity_share = 0.259}),
-            "step 120/600  epoch 2  loss 0.4123  writing texts of dev  25 %");
+            "step 120/600  epoch 2  loss 0.4123  generating text for dev  25 %");
 }
 
 TEST(RunDisplay, NamesNoLossBeforeTheFirstStepAfterAResume) {

@@ -138,7 +138,7 @@ TEST(Packer, LaysASecondTextBesideTheFirst) {
   EXPECT_EQ(testing::message_of<Error>([&] {
               Packer(translations(), needs, {Batching::padded, 0, 0});
             }),
-            "examples of two texts cannot be padded; set train.batching = \"packed\"");
+            "examples with a second text cannot be padded; set train.batching = \"packed\"");
 }
 
 TEST(Packer, RefusesASetWithoutTheTextOfADecoder) {

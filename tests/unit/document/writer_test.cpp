@@ -180,7 +180,7 @@ TEST(Templates, RefuseWhatTheyDoNotKnow) {
             place + ": the placeholder \"{{body}}\" is missing; without it the document would be incomplete");
   EXPECT_NE(message_of([] {
               Templates("x", "/nowhere/at/all.html");
-            }).find("--template names /nowhere/at/all.html, which is not there"),
+            }).find("--template names /nowhere/at/all.html, which does not exist"),
             std::string::npos);
 }
 

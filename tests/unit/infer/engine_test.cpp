@@ -207,7 +207,7 @@ TEST_F(EngineTest, NoVectorOfATextWithoutTokens) {
   Engine engine = this->engine();
   const std::vector<std::string> texts = {"in Paris", " "};
   EXPECT_EQ(message_of<Error>([&] { engine.embed(texts); }),
-            "the text \" \" has no tokens; nothing can be said of it");
+            "the text \" \" has no tokens, so it has no vector");
 }
 
 TEST_F(EngineTest, DamagedWeightsArePassedOverForTheCheckpoint) {
@@ -219,8 +219,8 @@ TEST_F(EngineTest, DamagedWeightsArePassedOverForTheCheckpoint) {
   ASSERT_EQ(loaded.notes().size(), 1u);
   EXPECT_TRUE(loaded.notes()[0].starts_with(file(weights_file) + ": tensor \"head.bias\" is damaged: "))
       << loaded.notes()[0];
-  EXPECT_TRUE(loaded.notes()[0].ends_with("; the best checkpoint, that of step " +
-                                          std::to_string(loaded.step()) + ", is used in its place"))
+  EXPECT_TRUE(loaded.notes()[0].ends_with("; using the best checkpoint, that of step " +
+                                          std::to_string(loaded.step()) + ", in its place"))
       << loaded.notes()[0];
   EXPECT_EQ(score_test_set(loaded).loss, before.loss);
 
@@ -253,8 +253,8 @@ TEST_F(EngineTest, LabelsInAnotherOrderAreRefused) {
               labels.substr(first, second - first) + labels.substr(0, first) + labels.substr(second));
   EXPECT_EQ(refusal(),
             file(knowledge_file) +
-                " has changed since the run has ended: its SHA-256 is not the one in "
-                "weights.safetensors, and its lines say what rows of the parameters mean; put the file "
+                " has changed since the run ended: its SHA-256 is not the one in "
+                "weights.safetensors, and its lines give rows of the parameters their meaning; put the file "
                 "back, or train the run again (exp run FILE --fresh)");
   write_bytes(run_ / knowledge_file, labels);
   EXPECT_EQ(refusal(), "no error");
@@ -267,7 +267,7 @@ TEST_F(EngineTest, AVocabularyInAnotherOrderIsRefused) {
   const std::size_t before = tokens.rfind('\n', last - 2) + 1;
   write_bytes(run_ / vocabulary_file,
               tokens.substr(0, before) + tokens.substr(last) + tokens.substr(before, last - before));
-  EXPECT_TRUE(refusal().starts_with(file(vocabulary_file) + " has changed since the run has ended: "))
+  EXPECT_TRUE(refusal().starts_with(file(vocabulary_file) + " has changed since the run ended: "))
       << refusal();
 }
 

@@ -165,17 +165,17 @@ TEST_F(Int8Test, WhatHarmsStaysAndWhatIsNamedToo) {
 
 TEST_F(Int8Test, IsRefusedWhereTheFileIsNotThatOfTheWeights) {
   train();
-  EXPECT_EQ(refusal(Weights::int8), int8_file() + " is missing; exp quantize writes it anew");
+  EXPECT_EQ(refusal(Weights::int8), int8_file() + " is missing; exp quantize writes it again");
   EXPECT_EQ(refusal(Weights::int4),
-            file(int4_weights_file) + " is missing; exp quantize --bits 4 writes it anew");
+            file(int4_weights_file) + " is missing; exp quantize --bits 4 writes it again");
   write({.tolerance = 10.0});
   const std::string whole = read_bytes(int8_file());
   damage(int8_file());
   EXPECT_TRUE(refusal(Weights::int8)
-                  .ends_with("is not the one that was written with it; exp quantize writes it anew"))
+                  .ends_with("is not the one that was written with it; exp quantize writes it again"))
       << refusal(Weights::int8);
   write_bytes(int8_file(), whole.substr(0, 100));
-  EXPECT_TRUE(refusal(Weights::int8).ends_with("; exp quantize writes it anew")) << refusal(Weights::int8);
+  EXPECT_TRUE(refusal(Weights::int8).ends_with("; exp quantize writes it again")) << refusal(Weights::int8);
   write_bytes(int8_file(), whole);
   EXPECT_EQ(refusal(Weights::int8), "no error");
 
@@ -190,8 +190,8 @@ TEST_F(Int8Test, IsRefusedWhereTheFileIsNotThatOfTheWeights) {
   bytes.begin()->second.front() ^= std::byte{1};
   save_weights(run_, tensors, file.facts(), 1);
   EXPECT_EQ(refusal(Weights::int8), int8_file() +
-                                        " was made from other weights than those that the run has now; "
-                                        "exp quantize writes it anew");
+                                        " was made from other weights than the run has now; "
+                                        "exp quantize writes it again");
 }
 
 TEST_F(Int8Test, AFileOfAnotherModelIsRefused) {
@@ -205,7 +205,7 @@ TEST_F(Int8Test, AFileOfAnotherModelIsRefused) {
   WeightsFacts facts = file.facts();
   facts.tensors.clear();
   save_weights(run_, tensors, facts, 1, {}, int8_weights_file);
-  EXPECT_TRUE(refusal(Weights::int8).find("/scales\" is not the scale of each of its rows") !=
+  EXPECT_TRUE(refusal(Weights::int8).find("/scales\" does not have one scale for each of its rows") !=
               std::string::npos)
       << refusal(Weights::int8);
 }

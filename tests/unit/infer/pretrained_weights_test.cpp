@@ -122,8 +122,8 @@ TEST_F(PretrainedTest, RefusesABodyThatIsNotTheModels) {
   const std::map<std::string, TensorSlice> whole = tensors_;
   tensors_.erase("bert.encoder.layer.1.attention.self.key.bias");
   EXPECT_EQ(refusal(*model),
-            "it lacks \"bert.encoder.layer.1.attention.self.key.bias\", of which parameter "
-            "\"encoder.1.attention.qkv.bias\" of the model is made");
+            "it lacks \"bert.encoder.layer.1.attention.self.key.bias\", which parameter "
+            "\"encoder.1.attention.qkv.bias\" of the model needs");
   tensors_ = whole;
   add("bert.encoder.layer.2.output.dense.bias", {8});
   EXPECT_EQ(refusal(*model),
@@ -156,8 +156,7 @@ TEST_F(PretrainedTest, RefusesAModelThatIsNoBert) {
   make_bert(experiment);
   experiment.model.norm_position = NormPosition::pre;
   Model model(experiment, testing::tiny_size(), registry_, device_);
-  EXPECT_EQ(refusal(model),
-            "a BERT has nothing that parameter \"encoder.norm.bias\" of the model could be taken from");
+  EXPECT_EQ(refusal(model), "a BERT has no tensor for parameter \"encoder.norm.bias\" of the model");
 }
 
 }  // namespace

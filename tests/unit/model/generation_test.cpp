@@ -233,7 +233,8 @@ TEST_F(GenerationTest, TextsBecomeCopiesOfOthersAndBeginAnew) {
   other->begin(alone);
   EXPECT_EQ(restarted, to_host(device, other->tensor("head.logits"))) << "nothing is left of what it was";
 
-  EXPECT_NE(refusal([&] { generation->repeat(2); }).find("8 texts are more than planned"), std::string::npos);
+  EXPECT_NE(refusal([&] { generation->repeat(2); }).find("8 outputs are more than planned"),
+            std::string::npos);
   EXPECT_NE(refusal([&] { generation->restart(4); }).find("there is no such text"), std::string::npos);
   EXPECT_NE(refusal([&] {
               generation->copy(std::vector<Generation::TextCopy>{{.from = 0, .to = 4}});
@@ -298,7 +299,8 @@ TEST_F(GenerationTest, RefusesModelsThatCannotContinueATextAndSaysWhy) {
       refused([&](Experiment& e) { e.model.block.push_back(layer_table(registry, "mixer", "whole_texts")); },
               texts()),
       "the model cannot generate: encoder.0.mixer (layer \"whole_texts\" of plugin this test) works on whole "
-      "texts; what continues them is row-wise (LayerPlan::row_wise), or keeps what it reads of earlier rows "
+      "sequences; a layer that can continue them is row-wise (LayerPlan::row_wise), or keeps what it reads "
+      "of earlier rows "
       "(Lifetime::persistent)");
   PackedBatch labelled = texts();
   add_labelled(labelled);
@@ -330,9 +332,9 @@ TEST_F(GenerationTest, RefusesPassesThatDoNotContinueItsTexts) {
          "12 rows of 4 texts (6 of the longest, 72 as the sum of their squares)");
   generation->begin(pass_over(all, none, {6, 1, 2, 0}, true));
   expect(pass_over(all, {7, 1, 2, 0}, {1, 0, 1, 1}, false), false,
-         "text 1 has 6 rows, and the next one comes with position 7");
+         "text 1 has 6 rows, but the next one comes with position 7");
   expect(pass_over(all, {6, 1, 2, 0}, {3, 0, 0, 0}, false), false,
-         "text 1 would have 9 rows, and there is room for 8");
+         "text 1 would have 9 rows, but there is room for 8");
   expect(pass_over(part_of(all, {0, 2}), {6, 1}, {1, 0}, false), false,
          "the pass has rows of 2 texts, and 4 are generated");
   generation->next(

@@ -107,7 +107,7 @@ TEST_F(LoadTest, SaysWhatIsMissingAndWhatIsLeft) {
   EXPECT_EQ(loaded.missing, std::vector<std::string>{"encoder.0.attention.qkv.weight"});
   EXPECT_EQ(loaded.left, (std::vector<std::string>{"pooler.bias", "pooler.weight"}));
   EXPECT_EQ(message_of<Error>([&] { require_complete(loaded); }),
-            "it is not of this model: it lacks \"encoder.0.attention.qkv.weight\", and it holds "
+            "it belongs to another model: it lacks \"encoder.0.attention.qkv.weight\", and it holds "
             "\"pooler.bias\", \"pooler.weight\", which the model does not have");
 }
 

@@ -315,7 +315,7 @@ TEST(HeadRefusal, ShardsOfALossBetweenSequences) {
       },
       tiny_size(), 2);
   EXPECT_EQ(key, "train.gradient_shards");
-  EXPECT_EQ(message, "the loss of the head \"asking\" is one of whole batches, which cannot be cut; set 1");
+  EXPECT_EQ(message, "the loss of the head \"asking\" depends on whole batches, which cannot be cut; set 1");
 }
 
 }  // namespace

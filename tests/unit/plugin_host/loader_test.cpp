@@ -37,7 +37,7 @@ TEST(Loader, AMissingFileIsNamed) {
 
 TEST(Loader, ALibraryWithoutTagIsNoPlugin) {
   const std::string message = message_of([] { open_plugin(sample("empty")); });
-  EXPECT_NE(message.find("empty.so: is no Encore plugin"), std::string::npos) << message;
+  EXPECT_NE(message.find("empty.so: not an Encore plugin"), std::string::npos) << message;
   EXPECT_NE(message.find("ENCORE_PLUGIN"), std::string::npos);
 }
 

@@ -204,7 +204,7 @@ TEST(Registry, WhatRegisteringShowsIsRemembered) {
   Registry registry;
   registry.load_all(Catalogue::load({folder.path()}));
   ASSERT_EQ(registry.failures().size(), 3u);
-  EXPECT_NE(registry.failures()[0].reason.find("empty.so: is no Encore plugin; its source must end with "
+  EXPECT_NE(registry.failures()[0].reason.find("empty.so: not an Encore plugin; its source must end with "
                                                "ENCORE_PLUGIN(name, version) { ... }"),
             std::string::npos);
   EXPECT_NE(registry.failures()[1].reason.find("cannot register: the moon is full"), std::string::npos);

@@ -106,7 +106,7 @@ TEST(FieldRules, SayWhatIsWrong) {
             "config.json: hidden_size is 16, and dim, which it is another name for, is 8; give both the same "
             "value");
   EXPECT_EQ(notices_of("config.json", "bert", {{"unheard_of", 1}, {"zeal", 2}}),
-            Notices{"config.json: unheard_of, zeal: not known, and not taken over"});
+            Notices{"config.json: unheard_of, zeal: unknown, and not taken over"});
   EXPECT_EQ(notices_of("generation_config.json", "t5", {{"num_beams", 4}}),
             Notices{"generation_config.json: num_beams is 4 and is not taken over"});
   EXPECT_EQ(notices_of("config.json", "bert", {{"num_beams", 4}}), Notices());

@@ -107,11 +107,10 @@ TEST(FolderSettings, RefuseFilesOfATokenizerThatDisagree) {
   EXPECT_EQ(
       problem_in(folder),
       (folder / "tokenizer.json").string() +
-          R"(: the normalizer {"clean_text":true,"handle_chinese_chars":true,"lowercase":t... does not say what )" +
+          R"(: the normalizer {"clean_text":true,"handle_chinese_chars":true,"lowercase":t... contradicts )" +
           (folder / "tokenizer_config.json").string() +
-          " says: do_lower_case = false, strip_accents = false, tokenize_chinese_chars = true (what is "
-          "absent "
-          "counts); let both say the same");
+          ": do_lower_case = false, strip_accents = false, tokenize_chinese_chars = true (defaults "
+          "included); make both equal");
   // A class that takes all from tokenizer.json.
   folder.write("tokenizer_config.json",
                R"({"do_lower_case": false, "tokenizer_class": "PreTrainedTokenizerFast"})");
@@ -130,7 +129,7 @@ TEST(FolderSettings, RefuseAnAddedTokenThatIsNoObject) {
 TEST(FolderSettings, RefuseAnotherClassOfTokenizer) {
   const TinyFolder folder;
   const std::string supported =
-      "\", which cuts texts in another way; supported for a bert are \"BertTokenizer\", "
+      "\", which tokenizes in another way; supported for a bert are \"BertTokenizer\", "
       "\"DistilBertTokenizer\", "
       "\"PreTrainedTokenizerFast\", \"TokenizersBackend\"";
   folder.write("tokenizer_config.json", R"({"tokenizer_class": "BertJapaneseTokenizer"})");
@@ -193,8 +192,8 @@ TEST(FolderSettings, OfAddedTokensAreWritten) {
                                                           {"normalized", false},
                                                           {"special", false}}));
   EXPECT_EQ(testing::message_of<Error>([&] { write("single_word,outside <drug>"); }),
-            "tokenizer.added_tokens has \"single_word,outside <drug>\", a single word that no other is cut "
-            "into, which vocab.txt cannot say");
+            "tokenizer.added_tokens has \"single_word,outside <drug>\", a single word that is never split, "
+            "which vocab.txt cannot express");
 }
 
 TEST(FolderSettings, ReadAddedTokensOfOlderVersions) {

@@ -44,13 +44,13 @@ TEST(HuggingFaceFolder, TakesTheVocabularyOfATokenizerJson) {
 TEST(HuggingFaceFolder, IsRefusedWhereSomethingIsMissing) {
   const TinyFolder folder;
   EXPECT_EQ(folder_problem(folder / "elsewhere"),
-            (folder / "elsewhere").string() + " is not there" + what_it_holds);
+            (folder / "elsewhere").string() + " does not exist" + what_it_holds);
   EXPECT_EQ(folder_problem(folder / "config.json"),
-            (folder / "config.json").string() + " is no folder" + what_it_holds);
+            (folder / "config.json").string() + " is not a folder" + what_it_holds);
   folder.remove("vocab.txt");
   EXPECT_EQ(folder_problem(folder.path()),
             folder.path().string() +
-                " has neither vocab.txt nor tokenizer.json, so its tokenizer is not known" + what_it_holds);
+                " has neither vocab.txt nor tokenizer.json, so its tokenizer is unknown" + what_it_holds);
   folder.remove("model.safetensors");
   EXPECT_EQ(folder_problem(folder.path()),
             folder.path().string() + " has no model.safetensors" + what_it_holds);

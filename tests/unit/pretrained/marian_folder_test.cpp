@@ -64,15 +64,15 @@ TEST(MarianFolder, IsRefusedWhereAFileIsMissing) {
   folder.remove("target.spm");
   EXPECT_EQ(folder_problem(folder.path()),
             (folder / "target.spm").string() +
-                " is missing, so it is not known how targets are cut; vocab.json needs it beside it");
+                " is missing, so the splits of targets are unknown; vocab.json needs it beside it");
   folder.remove("source.spm");
   EXPECT_EQ(folder_problem(folder.path()),
             (folder / "source.spm").string() +
-                " is missing, so it is not known how sources are cut; vocab.json needs it beside it");
+                " is missing, so the splits of sources are unknown; vocab.json needs it beside it");
   folder.remove("vocab.json");
   EXPECT_EQ(folder_problem(folder.path())
                 .find(folder.path().string() + " has no vocab.json with source.spm and target.spm "
-                                               "beside it, so its tokenizer is not known"),
+                                               "beside it, so its tokenizer is unknown"),
             0U)
       << folder_problem(folder.path());
 }
@@ -132,9 +132,9 @@ TEST(SentencePieceFile, IsRefusedWhereItIsNone) {
     testing::write_bytes(file, bytes);
     return testing::message_of<Error>([&] { load_vocabulary(file); });
   };
-  const std::string none = file + ": this is no model of SentencePiece: ";
+  const std::string none = file + ": invalid SentencePiece model: ";
   EXPECT_EQ(refusal(""), none + "it has no tokens");
-  EXPECT_EQ(refusal("[PAD]\n[UNK]\n"), none + "a field is stored in a way that is not known");
+  EXPECT_EQ(refusal("[PAD]\n[UNK]\n"), none + "a field has an unknown wire type");
   EXPECT_EQ(refusal(sentencepiece_model_of({"<unk>", "a"}).substr(0, 12)), none + "it ends within a field");
   EXPECT_EQ(refusal(sentencepiece_model_of({"<unk>", ""})), none + "token 1 is empty");
   EXPECT_EQ(refusal(sentencepiece_model_of({"<unk>", "\xFF"})), none + "token 1 is not UTF-8");

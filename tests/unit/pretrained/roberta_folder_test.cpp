@@ -77,11 +77,11 @@ TEST(RobertaFolder, IsRefusedWithoutMerges) {
   folder.remove("merges.txt");
   EXPECT_EQ(folder_problem(folder.path()),
             (folder / "merges.txt").string() +
-                " is missing, so it is not known how words are cut; vocab.json needs it beside it");
+                " is missing, so the splits of words are unknown; vocab.json needs it beside it");
   folder.write_whole(json::object(), {{"merges", nullptr}});
   EXPECT_EQ(folder_problem(folder.path()),
             (folder / "tokenizer.json").string() +
-                ": \"model\" has no \"merges\", so it is not known how words are cut");
+                ": \"model\" has no \"merges\", so the splits of words are unknown");
   folder.remove("tokenizer.json");
   EXPECT_TRUE(folder_problem(folder.path())
                   .starts_with(folder.path().string() + " has neither vocab.json nor tokenizer.json"))
@@ -112,8 +112,9 @@ TEST(RobertaFolder, IsRefusedWhereItsTokenizerCutsOtherwise) {
             file + ": byte_fallback is true, but this tokenizer merges bytes by merges alone");
   EXPECT_EQ(said(json::object(), {{"dropout", 0.1}}),
             file + ": dropout is 0.1, but this tokenizer leaves out no merges");
-  EXPECT_EQ(said({{"normalizer", {{"type", "Lowercase"}}}}, json::object()),
-            file + R"(: the normalizer {"type":"Lowercase"} changes texts, which this tokenizer does not)");
+  EXPECT_EQ(
+      said({{"normalizer", {{"type", "Lowercase"}}}}, json::object()),
+      file + R"(: the normalizer {"type":"Lowercase"} changes the text, which this tokenizer does not)");
   EXPECT_EQ(
       said({{"pre_tokenizer", {{"type", "Whitespace"}}}}, json::object()),
       file + R"(: the pre_tokenizer is {"type":"Whitespace"}; supported is "ByteLevel" with use_regex)");

@@ -131,11 +131,10 @@ TEST(T5Folder, NamesTheTokensThatAreFoundInTexts) {
             (folder / "tokenizer_config.json").string() +
                 ": the token \"b\" is not special, which is not supported for a t5");
   folder.write("tokenizer_config.json", R"({"extra_ids": 2, "tokenizer_class": "PreTrainedTokenizerFast"})");
-  EXPECT_EQ(
-      settings_problem(folder),
-      (folder / "tokenizer_config.json").string() +
-          ": tokenizer_class is \"PreTrainedTokenizerFast\", which cuts texts in another way; supported "
-          "for a t5 are \"T5Tokenizer\"");
+  EXPECT_EQ(settings_problem(folder),
+            (folder / "tokenizer_config.json").string() +
+                ": tokenizer_class is \"PreTrainedTokenizerFast\", which tokenizes in another way; supported "
+                "for a t5 are \"T5Tokenizer\"");
 }
 
 TEST(T5Folder, HasTheSameModelInTokenizerJson) {
@@ -219,7 +218,7 @@ TEST(T5Folder, IsRefusedWhereAFileIsMissingOrDoesNotFit) {
                                                " says vocab_size = 4; they belong to different models");
   folder.remove("spiece.model");
   EXPECT_EQ(folder_problem(folder.path())
-                .find(folder.path().string() + " has no spiece.model, so its tokenizer is not known"),
+                .find(folder.path().string() + " has no spiece.model, so its tokenizer is unknown"),
             0U)
       << folder_problem(folder.path());
 }

@@ -213,8 +213,8 @@ TEST(Events, AnEventGoesToTheOneHandlerOfItsKind) {
 
 TEST(Events, TheFirstVersionsAreRead) {
   EXPECT_EQ(
-      event_in(R"({"level":"info","text":"going on after step 3 of 9","time":1763690817.25,"type":"log"})"),
-      Event(Logged{.text = "going on after step 3 of 9"}));
+      event_in(R"({"level":"info","text":"resumed after step 3 of 9","time":1763690817.25,"type":"log"})"),
+      Event(Logged{.text = "resumed after step 3 of 9"}));
   EXPECT_EQ(
       event_in(R"({"epoch":1,"eta_seconds":4.5,"learning_rate":1e-05,"loss":2.25,"step":1,)"
                R"("time":1763690817.25,"tokens_per_second":9000.5,"total_steps":18,"type":"progress"})"),

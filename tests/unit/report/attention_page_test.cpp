@@ -65,7 +65,7 @@ TEST(AttentionCharts, NameWhatHasNoWeights) {
   text.hidden = {{"encoder.2.mix", "linear_attention"}, {"encoder.3.mix", "linear_attention"}};
   EXPECT_EQ(
       hidden_layers_note(text),
-      "Not shown, for they have no attention weights: encoder.2.mix, encoder.3.mix (linear_attention).");
+      "Not shown, because they have no attention weights: encoder.2.mix, encoder.3.mix (linear_attention).");
 }
 
 TEST(AttentionCharts, StandOnTheirPaper) {

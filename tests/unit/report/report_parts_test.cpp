@@ -76,7 +76,7 @@ TEST_F(ReportTest, SectionsThatThereAreNotAreRefused) {
   EXPECT_TRUE(contains(message_of<Error>([&] { report({.without = {"nothing like it"}}); }),
                        "a report has no section \"nothing like it\"; there are \"abstract\", \"results\""));
   EXPECT_EQ(message_of<Error>([&] { report({.sections = {"curves"}, .without = {"curves"}}); }),
-            "nothing is left of the report: every section that it would have was left out");
+            "the report is empty: every section that it would have was left out");
 }
 
 TEST_F(ReportTest, WhatRefersToALeftOutSectionBecomesText) {
@@ -242,9 +242,9 @@ TEST_F(ReportTest, OfPairsThatAreNotToldApartOneSentenceSaysWhatItWouldTake) {
   EXPECT_EQ(said, 1u);
   const std::string text = text_of(document);
   EXPECT_TRUE(contains(text,
-                       "6 of 6 pairs are not told apart; to show the differences seen, with 80 % power at "
+                       "6 of 6 pairs are not distinguished; to show the differences seen, with 80 % power at "
                        "alpha 0.05 over 6 pairs, would take about "))
-      << text.substr(text.find("told apart"), 300);
+      << text.substr(text.find("distinguished"), 300);
 }
 
 TEST_F(ReportTest, WhatHasNoTestIsSaidOnceForAllItsPairs) {

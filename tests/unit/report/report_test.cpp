@@ -80,7 +80,7 @@ TEST_F(ReportTest, OnlyWhatIsToldFromEveryOtherIsMarkedBest) {
   EXPECT_EQ(cell(table(report(), "answer-test-f1"), "a", "verdict").text.plain(), "lower");
   EXPECT_TRUE(contains(text_of(report()), "A (b) is highest of 2 candidates"));
   tell_all("c", {0.552, 0.558, 0.543, 0.554, 0.553});
-  EXPECT_FALSE(cell(table(report(), "answer-test-f1"), "b", "mean").best) << "b and c are not told apart";
+  EXPECT_FALSE(cell(table(report(), "answer-test-f1"), "b", "mean").best) << "b and c are not distinguished";
   EXPECT_TRUE(contains(text_of(report()), "no candidate is called best"));
 }
 
@@ -142,7 +142,7 @@ TEST_F(ReportTest, WithOneRunThereIsNoIntervalNoTestAndNoBand) {
   tell({.name = "a"});
   const Document document = report({.runs = {.words = {"a-s1"}}});
   EXPECT_EQ(document.title, "Report of run a-s1");
-  EXPECT_TRUE(contains(text_of(document), "(n = 1, which says nothing of the spread)"));
+  EXPECT_TRUE(contains(text_of(document), "(n = 1, which says nothing about the spread)"));
   EXPECT_EQ(find_table(document, "pairs-test-f1"), nullptr);
   const Figure* loss = figure(document, "curve-train-loss");
   ASSERT_NE(loss, nullptr);

@@ -67,7 +67,7 @@ TEST_F(ReportTest, VerdictsAndWhatWasNotRecordedAreSaid) {
   EXPECT_EQ(cell(table(document, "digests-table"), "a-s2", "verdict").text.plain(), "not verified");
   const std::string text = text_of(document);
   EXPECT_TRUE(contains(text, "Verified: 0 of 2 runs trained again with equal bits, 1 with other bits"));
-  EXPECT_TRUE(contains(text, "The source of Encore: of all 2 runs that were begun."));
+  EXPECT_TRUE(contains(text, "The source of Encore: of all 2 runs that were started."));
   EXPECT_TRUE(contains(text, "Licences of the data"));
 }
 

@@ -57,9 +57,9 @@ TEST_F(ServiceReportTest, TextsOfTheSameKindRaiseNoAlert) {
   EXPECT_LT(*cell(measures, "pieces", "PSI").number, 0.01);
   EXPECT_NEAR(*cell(table(document, "service-labels-1"), "name", "live").number, 25.0, 1e-9);
   const std::string text = text_of(document);
-  EXPECT_TRUE(contains(text, "200 texts from 1970-01-01 00:01:40 UTC")) << text;
+  EXPECT_TRUE(contains(text, "200 inputs from 1970-01-01 00:01:40 UTC")) << text;
   EXPECT_TRUE(contains(text, "No change was seen")) << text;
-  EXPECT_TRUE(contains(text, "Of 4 texts with feedback 75 % were answered rightly")) << text;
+  EXPECT_TRUE(contains(text, "Of 4 inputs with feedback 75 % were answered correctly")) << text;
   EXPECT_TRUE(contains(text, "4 ms (median)")) << text;
 }
 
@@ -68,8 +68,8 @@ TEST_F(ServiceReportTest, TextsOfAnotherKindDo) {
   write_reference(run);
   serve(run, 200, 40);
   const Document document = service();
-  EXPECT_TRUE(contains(text_of(document), "The texts have changed: after "));
-  EXPECT_TRUE(contains(text_of(document), "is not known: no feedback came"));
+  EXPECT_TRUE(contains(text_of(document), "The inputs have changed: after "));
+  EXPECT_TRUE(contains(text_of(document), "is unknown: no feedback was sent"));
   EXPECT_GT(*cell(table(document, "service-1"), "pieces", "PSI").number, 1.0);
   const Figure* evidence = figure(document, "service-evidence-1");
   ASSERT_NE(evidence, nullptr);

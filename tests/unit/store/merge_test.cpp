@@ -317,7 +317,7 @@ const std::vector<std::string> old_events = {
     R"("parameter_layers":{"head":9},"parameter_parts":[{"parameters":9,"part":"head"}],"parameters":9,)"
     R"("plugins":[{"file":"/lib/a.so","fingerprint":"sdk=1;","name":"a","sha256":"ab","version":"1"}],)"
     R"("threads":1,"time":1763690817.25,"type":"started","vocabulary_size":600})",
-    R"({"level":"info","text":"going on after step 3 of 9","time":1763690817.5,"type":"log"})",
+    R"({"level":"info","text":"resumed after step 3 of 9","time":1763690817.5,"type":"log"})",
     R"({"scope":"parameters","step":9,"tensors":{"head.weight":"0f"},"time":1,"type":"digest","value":"0f0f"})",
     R"({"epoch":1,"eta_seconds":0.0,"learning_rate":1e-05,"loss":2.25,"step":9,"time":1763690818.5,)"
     R"("tokens_per_second":9000.5,"total_steps":9,"type":"progress"})",

@@ -65,7 +65,7 @@ TEST(NewExamples, WhatIsScoredIsNotLearnedFromAndWhatIsKnownIsCounted) {
 
 TEST(NewExamples, AShareWithoutAnExampleAndOtherFieldsAreRefused) {
   EXPECT_EQ(message_of<Error>([] { held_out(labelled(from_to(0, 1)), parts, 1e-9); }),
-            "none of its 1 examples falls into the share that is held out; give more examples, or a larger "
+            "none of its 1 examples falls into the share that is held out; add examples, or enlarge the "
             "share");
   Records other;
   other.add("text", from_to(0, 2));

@@ -261,7 +261,8 @@ TEST_F(TaskSetsTest, MakesAnewWhatHasAnotherForm) {
   TaskSets other = sets_of(table(), hashes());
   EXPECT_FALSE(other.load_encoded(cache, "letters"));
   other.encode(LetterTokenizer(), 1);
-  EXPECT_NE(other.notes().at(0).find("a file of the token cache is made anew: " + path.string()),
+  EXPECT_NE(other.notes().at(0).find("encoding again, because a file of the token cache is unusable: " +
+                                     path.string()),
             std::string::npos)
       << other.notes().at(0);
   other.save_encoded(cache, "letters");
@@ -452,8 +453,8 @@ TEST_F(TaskSetsTest, APercentageIsTheLengthThatSoManySequencesHave) {
   EXPECT_EQ(cold.max_length(), 12);
   const Notes notes = cold.notes();
   EXPECT_NE(std::ranges::find(notes,
-                              "data.max_length = \"50%\" is 12: so many percent of the training "
-                              "sequences have no more tokens"),
+                              "data.max_length = \"50%\" is 12: the smallest length that fits this share of "
+                              "the training sequences"),
             notes.end());
   ASSERT_TRUE(warm.load_encoded(cache, "letters"));
   EXPECT_EQ(warm.max_length(), 12);

@@ -87,8 +87,9 @@ TEST_F(TokenCacheTest, NoticesEveryFlippedBit) {
       continue;
     }
     ASSERT_EQ(notes_.size(), 1u) << "byte " << at;
-    EXPECT_NE(notes_[0].find("a damaged file of the token cache is made anew: " + path.string()),
-              std::string::npos)
+    EXPECT_NE(
+        notes_[0].find("encoding again, because a file of the token cache is damaged: " + path.string()),
+        std::string::npos)
         << notes_[0];
     EXPECT_FALSE(fs::exists(path)) << "byte " << at;
   }

@@ -268,10 +268,10 @@ TEST(AttentionBiasRefuses, WhatDoesNotFit) {
   EXPECT_REFUSED(attend({}, OwnedTensor(DType::float32, {3, 6})), "bias is float32 (3, 6), expected 2 rows");
   EXPECT_REFUSED(attend({}, OwnedTensor(DType::float64, {2, 6})), "bias is float64 (2, 6), expected float32");
   EXPECT_REFUSED(attend({.window = 2, .stride = 2}, OwnedTensor(DType::float32, {2, 6})),
-                 "a bias goes with no stride");
+                 "a bias and a stride exclude each other");
   const OwnedTensor bias(DType::float32, {2, 6}), dbias(DType::float32, {3, 4});
   EXPECT_REFUSED(self_attention_backward(rows, {.heads = 2}, qkv, out, sums, out, qkv, dbias),
-                 "gradients of a bias that is not there");
+                 "gradients of a missing bias");
   EXPECT_REFUSED(self_attention_backward(rows, {.heads = 2, .bias = bias}, qkv, out, sums, out, qkv,
                                          OwnedTensor(DType::float32, {3, 5})),
                  "dbias is float32 (3, 5), expected float32 (3, 4)");
