@@ -28,7 +28,7 @@ Records with_fields(const Records& records, const std::vector<std::string>& fiel
 /// The records, then the others, which have the same fields.
 Records behind_each_other(const Records& records, const Records& others);
 
-/// A token for every three bytes of a word, by their hash; `decode` cannot give the bytes back and names the
+/// A token for every three bytes of a word, by their hash; `decode` cannot restore the bytes and returns the
 /// numbers instead.
 class SampleTokenizer final : public Tokenizer {
  public:

@@ -277,7 +277,7 @@ std::string check_threads(const Offer& offer) {
 
 std::vector<Check> tokenizer_checks(const Offer& offer) {
   return {{"training", [&] { return check_training(offer); }},
-          {"training on texts", [&] { return check_texts(offer); }},
+          {"training on lines", [&] { return check_texts(offer); }},
           {"special tokens", [&] { return check_roles(offer); }},
           {"encoding", [&] { return check_encoding(offer); }},
           {"ranges", [&] { return check_ranges(offer); }},

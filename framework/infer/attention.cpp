@@ -171,7 +171,7 @@ ExampleSet with_targets(const ExampleSet& set, const std::vector<std::vector<std
   return {std::move(arrays), own};
 }
 
-/// What the decoder reads when it writes the text of each sequence: the first row, then what it has written.
+/// The input of the decoder when it writes the text of each sequence: the first row, then the written tokens.
 /// The last token needs a row only as long as there is one.
 ExampleSet with_written_targets(Engine& engine, const EncodedSet& set, std::string& written) {
   Decoding greedy = engine.task().decoding().value_or(Decoding());

@@ -20,7 +20,7 @@
 
 namespace encore {
 
-/// Tokens as they are shown: special ones as the vocabulary has them, the others by their text where they
+/// Tokens as they are shown: special ones as the vocabulary has them, the others by their text if they
 /// have one alone, with the vocabulary's sign of a word's beginning or continuation, and white space made
 /// visible.
 std::vector<AttentionToken> shown_tokens(const Tokenizer& tokenizer, std::span<const std::int32_t> tokens);
@@ -36,9 +36,9 @@ AttentionText attended(Model& model, const Tokenizer& tokenizer, const ExampleSe
 AttentionTexts attended_examples(Model& model, const Tokenizer& tokenizer, const ExampleSet& set,
                                  const std::string& set_name, std::size_t examples, std::string& left_out);
 
-/// The text of a request as the run's task reads a line of it; all sequences that it becomes. Throws Error
-/// beside that for a text without tokens, one that is longer than the model, and a target that the model has
-/// no use for.
+/// The text of a request as the run's task reads a line of it; all sequences that it becomes. Also throws
+/// Error for a text without tokens, one that is too long for the model, and a target that the model cannot
+/// use.
 AttentionTexts attended(Engine& engine, const AttentionRequest& request);
 
 }  // namespace encore

@@ -25,7 +25,7 @@ double BeamSearch::score(double log_probability, std::size_t tokens) const {
 }
 
 void BeamSearch::advance(std::span<const std::vector<NextToken>> of) {
-  ENCORE_REQUIRE(!done_ && of.size() == live_.size(), "each text that goes on has candidates");
+  ENCORE_REQUIRE(!done_ && of.size() == live_.size(), "each live text has candidates");
   struct Continuation {
     std::size_t text = 0;
     NextToken next;

@@ -16,7 +16,7 @@
 
 namespace encore {
 
-/// A token that may come next, and its logarithm of the probability.
+/// A token that may come next, and the logarithm of its probability.
 struct NextToken {
   std::int32_t token = 0;
   double log_probability = 0.0;
@@ -41,10 +41,10 @@ class BeamSearch {
   /// The number of candidates of each text that can count: the best 2 * beam, or 1 with a beam of 1.
   static std::int64_t candidates(std::int64_t beam) { return beam == 1 ? 1 : 2 * beam; }
   /// of: for each of live() its best tokens, the best first. Of all of them the best `beam` count: those with
-  /// the token `end` end a text; in their place come the next best. Where two are equal the text that is the
-  /// better one so far comes first, then the order of its candidates.
+  /// the token `end` end a text, and the next best replace them. Of two equal ones, the text with the better
+  /// score so far comes first, then the order of its candidates.
   void advance(std::span<const std::vector<NextToken>> of);
-  /// That one of live() comes to its end here: at a string that ends texts.
+  /// Ends one of live() here, at a stop string.
   void end(std::size_t text);
 
   /// The best by Decoding::length_penalty, of equal ones the first that ended; without Decoding::stop. If too

@@ -19,10 +19,10 @@ struct DecodedText {
   bool stopped = false;  ///< it was cut before one of the stops
 };
 
-/// Of a text that grows: a character whose bytes are not all there is left out.
+/// Decodes a text that grows: a character with missing bytes is left out.
 DecodedText decoded_so_far(const Tokenizer& tokenizer, std::span<const std::int32_t> tokens,
                            const std::vector<std::string>& stops);
-/// Of a text that is complete: what is left of such a character is U+FFFD.
+/// Decodes a text that is complete: the rest of such a character becomes U+FFFD.
 DecodedText decoded_whole(const Tokenizer& tokenizer, std::span<const std::int32_t> tokens,
                           const std::vector<std::string>& stops);
 

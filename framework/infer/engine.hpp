@@ -97,15 +97,15 @@ class Engine {
                                                    const Generator::Seen& seen = {}) {
     return Generator(*model_, tokenizer()).run(set.set, decoding, seen);
   }
-  /// Texts for embed: [CLS], the tokens of the text, [SEP]. Throws Error with no_vectors(), and for a text
+  /// Inputs for embed: [CLS], the tokens of the text, [SEP]. Throws Error with no_vectors(), and for a text
   /// without tokens.
   EncodedTexts encode_texts(std::span<const std::string> texts) const;
   /// Why the model has no vectors, for any text; "" if it has them.
   std::string no_vectors() const;
   /// Why the model cannot generate, for any prompt; "" if it can.
   std::string no_writing() const;
-  /// For each text the mean of the encoder's last states over its rows, which are its tokens between the
-  /// markers [CLS] and [SEP], as many as data.max_length lets in; whatever the task is. Throws Error for a
+  /// For each text the mean of the encoder's last states over its rows: its tokens between the
+  /// markers [CLS] and [SEP], up to data.max_length; the same for every task. Throws Error for a
   /// decoder without encoder, and for a text without tokens.
   Vectors embed(std::span<const std::string> texts) { return embed(encode_texts(texts).set); }
   /// The same for encode_texts(...).set.

@@ -47,7 +47,7 @@ bool is_blank(std::string_view text) {
 
 }  // namespace
 
-/// Nothing but white space between its markers; unknown and special tokens in a text stand for something.
+/// Whether there is only white space between its markers; unknown and special tokens count as text.
 bool Generator::has_blank_source(const ExampleSet& set, std::size_t sequence) const {
   if (!model_.needs().target) return false;
   std::span<const std::int32_t> tokens = set.ids(sequence);

@@ -16,7 +16,7 @@ namespace encore {
 /// The number in [0, 1) by which token `position` of text `number` of a prompt is drawn.
 double draw_number(std::uint64_t seed, std::int64_t number, std::int64_t position);
 
-/// Decoding::repetition_penalty on the logits (V) of the tokens that stand in `text`.
+/// Applies Decoding::repetition_penalty to the logits (V) of the tokens that stand in `text`.
 void penalize_repetitions(std::span<const std::int32_t> text, double penalty, std::span<float> logits);
 
 /// The `count` most probable tokens of softmax(logits), the best first, of equal ones the smaller number

@@ -26,8 +26,8 @@ PretrainedWeights load_parent(Model& model, const std::filesystem::path& weights
 void require_classes_of_parent(const Specification& specification, const Experiment& experiment,
                                const Registry& registry, const Task& task);
 
-/// The tokens of the run's tokenizer, beside its weights. Throws Error where they are not the ones that the
-/// weights were written with.
+/// The tokens of the run's tokenizer, beside its weights. Throws Error if they differ from those of the
+/// weights.
 std::filesystem::path parent_vocabulary(const std::filesystem::path& weights);
 
 }  // namespace encore

@@ -95,7 +95,7 @@ class RoundedModel {
     matrices_[path] = {tensor, floats_of(model_.device(), tensor), product};
   }
 
-  /// What no product reads and no token looks up is used in a way that is not known here.
+  /// Leaves out matrices that no product and no lookup reads: their use is unknown here.
   void forget_what_nothing_reads() {
     IntegerBits all;
     for (const std::string& path : paths()) all[path] = 8;

@@ -21,7 +21,7 @@
 
 namespace encore {
 
-/// In a run's folder: the tokens of the tokenizer.
+/// The file of a run's folder with the tokens of the tokenizer.
 inline constexpr const char* vocabulary_file = "vocab.txt";
 /// The file with the knowledge of the task from the training set (Task::knowledge).
 inline constexpr const char* knowledge_file = "labels.txt";
@@ -42,7 +42,7 @@ LoadedExperiment load_experiment(const Specification& specification);
 /// Sets the files of the sets as they were planned; they replace a folder.
 void take_planned_files(Experiment& experiment, const Specification& specification);
 
-/// A tokenizer, and what its vocabulary was loaded from: tokens, and merges where there are any.
+/// A tokenizer, and the lines that its vocabulary was loaded from: tokens, and merges if there are any.
 struct LoadedTokenizer {
   std::unique_ptr<Tokenizer> tokenizer;
   std::vector<std::string> lines;
@@ -69,7 +69,7 @@ BatchOptions batch_options(const TrainTable& train, std::uint64_t seed = 0);
 /// them. Rows and sequences, and so the outputs of a model, are numbered alike in both.
 ExampleSet units_of(const Task& task, const ExampleSet& set);
 
-/// Throws ConfigError where every row of the set has the next token of its own text as its target (column
+/// Throws ConfigError if the target of every row of the set is the next token of its own text (column
 /// "targets"), and the model sees that token: it would learn to copy it.
 void require_unseen_targets(const ModelTable& model, const ExampleSet& set);
 

@@ -25,7 +25,7 @@ std::string value_text(const OptionValue& value) {
   return "a list";
 }
 
-/// Where its tokens come from is compared by what they are.
+/// Options that name files are compared by the tokens that they give.
 bool is_of_vocabulary(const std::string& option) {
   return option.starts_with("vocab");
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Teacher: the run from whose class scores another one learns ([distil] teacher), loaded for forward passes
 // by the worker that trains the student. The two must agree in everything that gives a score its meaning:
-// tokens, labels, rows. Place in the flow: train/session.cpp and the worker's check; what happens with the
-// scores is in Model::learn_from and kernels::distillation_loss.
+// tokens, labels, rows. Place in the flow: train/session.cpp and the worker's check; Model::learn_from and
+// kernels::distillation_loss use the scores.
 #pragma once
 
 #include <memory>
@@ -18,8 +18,8 @@ namespace encore {
 /// ConfigError if it cannot be loaded or has changed since.
 std::unique_ptr<Engine> load_teacher(const Specification& student, const Device& device);
 
-/// Throws ConfigError naming the first difference between the teacher's tokenizer and the student's, of which
-/// `lines` are what its vocabulary file holds; none of them: its vocabulary is not trained yet.
+/// Throws ConfigError naming the first difference between the teacher's tokenizer and the student's. `lines`:
+/// the student's vocabulary file; empty: its vocabulary is not trained yet.
 void require_same_tokens(const Engine& teacher, const TokenizerTable& table,
                          std::span<const std::string> lines);
 

@@ -17,7 +17,7 @@
 
 namespace encore {
 
-/// The rows of a text that is to be continued: of its target where the model has a decoder, else of itself.
+/// The rows of a text that is to be continued: of its target if the model has a decoder, else of itself.
 /// Of a target, the tokens that are given.
 std::span<const std::int32_t> prompt_of(const Model& model, const Decoding& decoding, const ExampleSet& set,
                                         std::size_t sequence);
@@ -41,7 +41,7 @@ class TextFeed {
   void repeat();
   void copy(std::span<const Generation::TextCopy> copies);
   void append(std::size_t text, std::int32_t token);
-  /// Nothing more is read of it.
+  /// Reads no more of it.
   void end(std::size_t text) { texts_[text].ended = true; }
   /// All tokens of a text, those of the prompt included.
   const std::vector<std::int32_t>& tokens(std::size_t text) const { return texts_[text].tokens; }

@@ -22,8 +22,8 @@ std::int64_t most_tokens(const Model& model, const Decoding& decoding, const Exa
   if (room < 1)
     throw Error("a prompt of " + std::to_string(rows) + " tokens leaves no room in a model of " +
                 std::to_string(model.max_length()) + " rows (data.max_length); shorten it");
-  // Where there is a source, nothing but the positions limits a text; without one it may lose what came
-  // first.
+  // With a source, only the positions limit an output; without one an output may lose its first
+  // tokens.
   std::int64_t most = decoding.max_tokens > 0 ? decoding.max_tokens : room;
   if (has_source) most = std::min(most, room);
   if (has_source && decoding.beyond_source >= 0)
@@ -82,7 +82,7 @@ void TextWriter::run() {
     search();
 }
 
-/// Of each row of the feed, as the tokens that the text has already change them.
+/// The logits of each row of the feed, changed by the tokens that the text has already.
 std::vector<std::vector<float>> TextWriter::logits() {
   const Tensor logits = feed_.logits();
   const std::span<const float> all = reader_.read(model_.device(), logits);
@@ -107,7 +107,7 @@ std::vector<std::vector<float>> TextWriter::logits_to_draw() {
 
 // --- search ---
 
-/// Of each row of the feed; padding keeps its share and is passed over.
+/// The candidates of each row of the feed; padding keeps its share and is skipped.
 std::vector<std::vector<NextToken>> TextWriter::candidates() {
   const std::int64_t count = BeamSearch::candidates(decoding_.beam);
   std::vector<std::vector<NextToken>> all;

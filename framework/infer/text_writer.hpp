@@ -25,7 +25,7 @@ inline std::int64_t parallel_texts(const Decoding& decoding) {
   return decoding.temperature > 0.0 ? decoding.texts : decoding.beam;
 }
 
-/// The most tokens that the text of a sequence may have. Throws Error where its prompt leaves no room.
+/// The largest number of tokens of a sequence's output. Throws Error if its prompt leaves no room.
 std::int64_t most_tokens(const Model& model, const Decoding& decoding, const ExampleSet& set,
                          std::size_t sequence);
 /// The rows of the model that it may take, its prompt included.
@@ -46,7 +46,7 @@ class TextWriter {
   struct Drawn {
     GeneratedText text;
     double log_probability = 0.0;
-    std::int64_t tokens = 0;  ///< the one that ends a text counted
+    std::int64_t tokens = 0;  ///< including the one that ends the text
   };
   struct Prompt {
     std::size_t sequence = 0;
@@ -87,7 +87,7 @@ class TextWriter {
   TextFeed feed_;
   BestTokens best_;
   FloatReader reader_;
-  std::vector<Generation::TextCopy> copies_;  ///< that the next tokens ask for
+  std::vector<Generation::TextCopy> copies_;  ///< that the next tokens need
 };
 
 }  // namespace encore

@@ -16,7 +16,7 @@ WordVectors::WordVectors(const Engine& engine) : tokenizer_(engine.tokenizer()) 
   vectors_.width = table_.width;
   std::vector<std::int32_t> tokens;
   for (std::int32_t token = 0; token < static_cast<std::int32_t>(tokenizer_.vocabulary().size()); ++token) {
-    // A special token decodes to nothing, and one from within words is cut into others when it stands alone.
+    // A special token decodes to nothing, and one from within words is cut into others if it stands alone.
     std::string word = tokenizer_.decode({&token, 1});
     tokens.clear();
     tokenizer_.encode(word, tokens);

@@ -91,7 +91,7 @@ class TokenReader {
     if (!own || number != std::to_string(*own))
       refuse(file,
              "the added token \"" + shortened(content) + "\" has the number " + shortened(number) + ", but " +
-                 (own ? "it is token " + std::to_string(*own) : std::string("no token is called so")) +
+                 (own ? "it is token " + std::to_string(*own) : std::string("no token has this name")) +
                  " in " + folder_.tokenizer.vocabulary.string() +
                  "; save the tokenizer again with save_pretrained, so that tokenizer.json holds all tokens");
     tokens_[content] = token_of(token, file);

@@ -13,10 +13,10 @@ namespace encore {
 
 namespace {
 
-/// Texts that are shown, and the tokens that one may have: cells of larger maps are too small to be read, and
-/// each is a shape of the document.
+/// The number of examples that are shown, and the tokens that one may have: cells of larger maps are too
+/// small to read, and each is a shape of the document.
 constexpr std::size_t most_texts = 2, most_tokens = 24;
-/// Heads of a layer that are shown.
+/// The number of heads of a layer that are shown.
 constexpr std::size_t most_heads = 8, heads_beside_each_other = 2;
 
 bool fits(const AttentionText& text) {
@@ -71,7 +71,7 @@ void add_figures(const AttentionTexts& kept, const Question& question, std::vect
           "attention-" + question.id + "-" + std::to_string(shown) + "-" + std::to_string(++number)));
   }
   if (shown == 0)
-    blocks.push_back(Notice{"No text that the run has kept has at most " + std::to_string(most_tokens) +
+    blocks.push_back(Notice{"No kept example has at most " + std::to_string(most_tokens) +
                             " tokens; exp attention shows longer ones."});
 }
 
@@ -94,10 +94,9 @@ void add_attention(const ReportData& data, const Question& question, std::vector
       blocks.push_back(Paragraph{Text({{"Attention of "},
                                        code(replicate.run.name),
                                        {" (step " + std::to_string(kept.step) +
-                                        ") looks at in the first texts of dev, not chosen by hand. A " +
-                                        "row of weights sums to 1; how much of a token is mixed into another "
-                                        "one does not say why the model "
-                                        "answers as it does."}})});
+                                        ") in the first examples of dev, not chosen by hand. A "
+                                        "row of weights sums to 1; the share of a token in another "
+                                        "one does not explain the answer of the model."}})});
       return add_figures(kept, question, blocks);
     } catch (const Error& error) {
       blocks.push_back(Notice{"There is no attention to show: " + std::string(error.what()) + "."});

@@ -23,8 +23,7 @@ std::string title_of(const AttentionText& text, const AttentionLayer& layer) {
 }
 
 std::string what_of(const AttentionLayer& layer) {
-  if (!layer.rows_of_decoder)
-    return "Each row is a token of the text that asks, each column one that it looks at.";
+  if (!layer.rows_of_decoder) return "Each row is a token that attends, each column one that it attends to.";
   const std::string rows = "Each row is a token that the decoder has read before it writes the next one; ";
   return rows + (layer.columns_of_decoder ? "each column is a token of the same text, up to that row."
                                           : "each column is a token of the encoder's text.");
@@ -82,9 +81,9 @@ std::vector<std::string> token_names(const std::vector<AttentionToken>& tokens) 
 HeatMapChart attention_chart(const AttentionText& text, const AttentionGroup& group) {
   const AttentionLayer& first = *group.layers.front();
   HeatMapChart chart{
-      .row_title = first.rows_of_decoder ? "tokens that the decoder has read" : "tokens that ask",
+      .row_title = first.rows_of_decoder ? "tokens that the decoder has read" : "tokens that attend",
       .column_title = first.rows_of_decoder && !first.columns_of_decoder ? "tokens of the source"
-                                                                         : "tokens that they look at",
+                                                                         : "tokens that they attend to",
       .value_title = "attention weight, by its root; a row sums to 1",
       .rows = token_names(text.rows(first)),
       .columns = token_names(text.columns(first)),

@@ -25,7 +25,7 @@ std::vector<AttentionGroup> attention_groups(const AttentionText& text);
 /// All heads of a group's layers.
 HeatMapChart attention_chart(const AttentionText& text, const AttentionGroup& group);
 
-/// Names of tokens as rows or columns: equal ones are told apart by their place ("the", "the (5)").
+/// Names of tokens as rows or columns: equal ones get their place as a suffix ("the", "the (5)").
 std::vector<std::string> token_names(const std::vector<AttentionToken>& tokens);
 
 /// Layers that have no weights, as a sentence; "" if there are none.

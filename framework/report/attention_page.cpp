@@ -70,7 +70,7 @@ ordered_json part_json(const AttentionText& text) {
           {"groups", std::move(groups)}};
 }
 
-/// JSON that ends no element, whatever a token says.
+/// JSON that closes no HTML element, whatever a token contains.
 std::string data_of(const AttentionTexts& texts) {
   ordered_json parts = ordered_json::array();
   for (const AttentionText& text : texts.texts) parts.push_back(part_json(text));
@@ -103,9 +103,9 @@ std::string footer_of(const AttentionTexts& texts, const AttentionPageHead& head
     if (const std::string note = hidden_layers_note(texts.texts.front()); !note.empty())
       text += "<p>" + html_line(note) + "</p>\n";
   text +=
-      "<p>A weight says how much of a token's value goes into the row that asks; a row sums to 1. It does "
-      "not say why the "
-      "model answers as it does.</p>\n";
+      "<p>A weight is the share of a piece's value in the row that attends; a row sums to 1. It does "
+      "not explain the "
+      "answer of the model.</p>\n";
   return text + "<p>Made with <code>" + html_line(head.command) + "</code>.</p>\n";
 }
 

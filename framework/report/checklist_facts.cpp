@@ -278,11 +278,11 @@ std::optional<ChecklistFact> text_fact(const ReportData& data) {
   for (const RunRow& run : data.runs)
     if (const Started* started = data.started(run); started != nullptr && started->vocabulary_size)
       tokens.insert(*started->vocabulary_size);
-  std::string text =
-      "Texts are read by " + listed(values_of(data, "data.type")) + " and cut by " + listed(tokenizers);
+  std::string text = "Inputs are read by " + listed(values_of(data, "data.type")) + " and tokenized by " +
+                     listed(tokenizers);
   if (!tokens.empty()) text += " into tokens of a vocabulary of " + thousands(*tokens.begin());
   if (const auto lengths = values_of(data, "data.max_length"); !lengths.empty())
-    text += "; at most " + listed(lengths) + " tokens of a text count, and how many were cut is counted";
+    text += "; at most " + listed(lengths) + " tokens of an input count, and cut inputs are counted";
   return ChecklistFact{text + ".", {"section data", "table param"}};
 }
 

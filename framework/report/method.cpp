@@ -104,7 +104,7 @@ std::string levels_text(const Factor& factor, const std::string& key, const Repo
   return text;
 }
 
-/// "; 600 tokens in the vocabulary": what the workers told.
+/// "; 600 tokens in the vocabulary", from the reports of the workers.
 std::string vocabulary_text(const ReportData& data) {
   std::set<std::int64_t> sizes;
   for (const RunRow& run : data.runs)

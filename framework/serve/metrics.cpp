@@ -78,7 +78,7 @@ std::string ServeMetrics::text() const {
     std::function<std::uint64_t(const ModelMetrics&)> of;
   };
   const std::vector<Number> numbers = {
-      {"encore_texts_total", "counter", "Texts that were answered.", [](const auto& m) { return m.texts; }},
+      {"encore_texts_total", "counter", "Inputs that were answered.", [](const auto& m) { return m.texts; }},
       {"encore_pieces_total", "counter", "Tokens that were read for them.",
        [](const auto& m) { return m.tokens; }},
       {"encore_batches_total", "counter", "Batches given to workers.",

@@ -9,10 +9,10 @@
 
 namespace encore {
 
-/// The defaults write the most probable token each time ("greedy"). With `beam` above 1 the texts with the
-/// largest sum of log-probabilities are followed; with `temperature` above 0 tokens are drawn. Not both.
+/// The defaults write the most probable token each time ("greedy"). `beam` above 1 keeps the outputs with the
+/// largest sum of log-probabilities; `temperature` above 0 draws tokens. The two exclude each other.
 struct Decoding {
-  /// Texts that are followed at a time. 1: only the best token counts.
+  /// Number of outputs that are kept at each step. 1: only the best token counts.
   std::int64_t beam = 1;
   /// A finished text of n tokens, the end counted, has the score log p / n^length_penalty.
   double length_penalty = 1.0;
@@ -32,7 +32,7 @@ struct Decoding {
   std::int64_t texts = 1;
   /// Tokens at most, beside those of the prompt; 0: as many as data.max_length leaves.
   std::int64_t max_tokens = 0;
-  /// In a model with an encoder: tokens that a text may have more than its source; -1: as many as it likes.
+  /// In a model with an encoder: tokens that a text may have more than its source; -1: no limit.
   std::int64_t beyond_source = -1;
   /// In a model with an encoder: the rows of a target that are given; those behind the first count among the
   /// tokens of a text for its score.

@@ -48,8 +48,8 @@ class OnnxGraph {
   virtual OnnxValue floats(const std::vector<std::int64_t>& shape, const std::vector<float>& values) = 0;
   virtual OnnxValue integers(const std::vector<std::int64_t>& shape,
                              const std::vector<std::int64_t>& values) = 0;
-  /// Inputs of the model: numbers of tokens (batch, length) int64, the same of the texts of a pair, and
-  /// whether a row is one of a text (batch, length) bool.
+  /// Inputs of the model: numbers of tokens (batch, length) int64, the number of the part of a pair for each,
+  /// and whether a row belongs to a text (batch, length) bool.
   virtual OnnxValue ids() = 0;
   virtual OnnxValue segments() = 0;
   virtual OnnxValue mask() = 0;

@@ -18,7 +18,7 @@ struct TokenCut {
   std::int32_t left, right, whole;
 };
 
-/// Of each token the longest other one that it begins with, or -1; empty tokens are none.
+/// For each token: the longest other one that it begins with, or -1. Empty tokens do not count.
 inline std::vector<std::int32_t> longest_beginnings(const std::vector<std::string>& tokens) {
   std::vector<std::int32_t> order(tokens.size()), found(tokens.size(), -1);
   std::iota(order.begin(), order.end(), 0);
@@ -42,8 +42,8 @@ inline std::vector<std::int32_t> longest_beginnings(const std::vector<std::strin
   return found;
 }
 
-/// Of tokens that differ, in their order; those of a token with the shortest left one first. Empty tokens are
-/// none.
+/// The cuts of distinct tokens, in their order; among the cuts of one, the shortest left part comes first.
+/// Empty tokens do not count.
 inline std::vector<TokenCut> cuts_of(const std::vector<std::string>& tokens) {
   const std::vector<std::int32_t> begins = longest_beginnings(tokens);
   std::vector<std::string> reversed = tokens;

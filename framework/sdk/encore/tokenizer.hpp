@@ -24,7 +24,7 @@ enum class Special : std::uint8_t {
   unknown,    ///< in place of text that the vocabulary has no token for
   start,      ///< opens a sequence; its row stands for the whole of it
   end,        ///< closes a sequence
-  separator,  ///< between two texts of a sequence; may be the token of `end`
+  separator,  ///< between two parts of a sequence; may be the token of `end`
   mask,       ///< in place of a token that is to be guessed
 };
 
@@ -73,7 +73,7 @@ class Tokenizer {
   /// The number of the token with this role; nothing where the vocabulary has none. After `load` there is one
   /// for padding, unknown, start and end.
   virtual std::optional<std::int32_t> find(Special role) const = 0;
-  /// The same for a task that cannot do without: throws Error naming the token that the vocabulary lacks.
+  /// The same for a task that needs it: throws Error naming the token that the vocabulary lacks.
   std::int32_t special(Special role) const {
     if (const std::optional<std::int32_t> token = find(role)) return *token;
     throw Error("the vocabulary has no token for the role \"" + std::string(name_of(role)) +
@@ -102,7 +102,7 @@ class Tokenizer {
   virtual std::string decode(std::span<const std::int32_t> tokens) const = 0;
 
  protected:
-  /// Both forms of `encode`; `ranges` is null where nobody wants them.
+  /// Both forms of `encode`; `ranges` is null if the caller does not want them.
   virtual void append_tokens(std::string_view text, std::vector<std::int32_t>& tokens,
                              std::vector<ByteRange>* ranges) const = 0;
 };

@@ -266,7 +266,7 @@ TEST_F(Serve, GivesTheVectorsOfEmbed) {
   EXPECT_EQ(json::parse(bytes.body).at("data")[0].at("embedding").get<std::string>().size(), 88U)
       << "16 float32";
   expect_refused(ask(http_post("/v1/embeddings", R"({"input": "a", "encoding_format": "hex"})")), 400,
-                 "must be \\\"float\\\" or \\\"base64\\\"");
+                 "expected \\\"float\\\" or \\\"base64\\\"");
   expect_refused(ask(http_post("/v1/embeddings", R"({"input": " "})")), 400, "has no tokens");
 }
 

@@ -208,7 +208,7 @@ TEST_F(EngineTest, NoVectorOfATextWithoutTokens) {
   Engine engine = this->engine();
   const std::vector<std::string> texts = {"in Paris", " "};
   EXPECT_EQ(message_of<Error>([&] { engine.embed(texts); }),
-            "the text \" \" has no tokens; nothing can be said of it");
+            "the text \" \" has no tokens, so it has no vector");
 }
 
 TEST_F(EngineTest, DamagedWeightsArePassedOverForTheCheckpoint) {
@@ -268,7 +268,7 @@ TEST_F(EngineTest, AVocabularyInAnotherOrderIsRefused) {
   const std::size_t before = tokens.rfind('\n', last - 2) + 1;
   write_bytes(run_ / vocabulary_file,
               tokens.substr(0, before) + tokens.substr(last) + tokens.substr(before, last - before));
-  EXPECT_TRUE(refusal().starts_with(file(vocabulary_file) + " has changed since the run has ended: "))
+  EXPECT_TRUE(refusal().starts_with(file(vocabulary_file) + " has changed since the run ended: "))
       << refusal();
 }
 

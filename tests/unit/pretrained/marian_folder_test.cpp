@@ -135,7 +135,7 @@ TEST(SentencePieceFile, IsRejectedIfInvalid) {
   };
   const std::string none = file + ": invalid SentencePiece model: ";
   EXPECT_EQ(refusal(""), none + "it has no tokens");
-  EXPECT_EQ(refusal("[PAD]\n[UNK]\n"), none + "a field is stored in a way that is not known");
+  EXPECT_EQ(refusal("[PAD]\n[UNK]\n"), none + "a field has an unknown wire type");
   EXPECT_EQ(refusal(sentencepiece_model_of({"<unk>", "a"}).substr(0, 12)), none + "it ends within a field");
   EXPECT_EQ(refusal(sentencepiece_model_of({"<unk>", ""})), none + "token 1 is empty");
   EXPECT_EQ(refusal(sentencepiece_model_of({"<unk>", "\xFF"})), none + "token 1 is not UTF-8");

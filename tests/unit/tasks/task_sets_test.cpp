@@ -454,8 +454,8 @@ TEST_F(TaskSetsTest, APercentageIsTheLengthThatThisShareOfSequencesHas) {
   EXPECT_EQ(cold.max_length(), 12);
   const Notes notes = cold.notes();
   EXPECT_NE(std::ranges::find(notes,
-                              "data.max_length = \"50%\" is 12: so many percent of the training "
-                              "sequences have no more tokens"),
+                              "data.max_length = \"50%\" is 12: the smallest length that fits this share of "
+                              "the training sequences"),
             notes.end());
   ASSERT_TRUE(warm.load_encoded(cache, "letters"));
   EXPECT_EQ(warm.max_length(), 12);
