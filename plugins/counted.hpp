@@ -1,4 +1,4 @@
-// A number with its noun, for what readers and tasks say of their sets.
+// Writes a number with its noun, for the messages of readers and tasks.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace encore {
 
-/// "1 text", "3 texts"
+/// Returns "1 row" or "3 rows".
 inline std::string counted(std::int64_t count, const char* one, const char* several) {
   return std::to_string(count) + " " + (count == 1 ? one : several);
 }

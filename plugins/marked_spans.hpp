@@ -1,6 +1,6 @@
-// Marked spans: two parts of a text that stand between <e1> and </e1>, <e2> and </e2>, as the data of SemEval
-// 2010, task 8 have them. Place in the flow: a reader takes the marks out of its texts and gives the field
-// `spans`; what a user types is read in the same way. Spans come in the order e1, e2, wherever they stand.
+// Marked spans: two parts of a text between <e1> and </e1>, <e2> and </e2>, as in the data of SemEval 2010,
+// task 8. Place in the flow: a reader takes the marks out of each text and gives the field `spans`; typed
+// input is read in the same way. Spans come in the order e1, e2, whatever their order in the text.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ namespace detail {
 
 inline constexpr std::array<const char*, 2> span_names = {"e1", "e2"};
 
-/// One of the marks at the beginning of a text.
+/// A mark that a text begins with.
 struct Mark {
   std::size_t span = 0;
   bool closes = false;
@@ -45,7 +45,7 @@ inline std::optional<Mark> mark_at(std::string_view text) {
 
 }  // namespace detail
 
-/// Takes a text apart. Returns what is wrong with its marks, in words; "" where nothing is.
+/// Takes the marks out of a text. Returns what is wrong with them, or "".
 inline std::string take_marked(std::string_view marked, MarkedText& to) {
   constexpr std::string_view white_space = " \t\r\n\v\f";
   std::array<std::optional<std::size_t>, 2> begins, ends;  // bytes of to.text
@@ -59,24 +59,24 @@ inline std::string take_marked(std::string_view marked, MarkedText& to) {
       continue;
     }
     marked.remove_prefix(mark->text.size());
-    if (!mark->closes && begins[mark->span]) return mark->text + " stands twice in the text";
+    if (!mark->closes && begins[mark->span]) return mark->text + " occurs twice in the text";
     if (!mark->closes && open)
-      return mark->text + " stands within <" + detail::span_names[*open] + ">; the two spans may not cross";
+      return mark->text + " is within <" + detail::span_names[*open] + ">; the two spans must not overlap";
     if (mark->closes && open != mark->span)
-      return open ? mark->text + " stands within <" + detail::span_names[*open] +
-                        ">; the two spans may not cross"
-                  : mark->text + " stands without a " + "<" + detail::span_names[mark->span] + "> before it";
+      return open ? mark->text + " is within <" + detail::span_names[*open] +
+                        ">; the two spans must not overlap"
+                  : mark->text + " occurs without a " + "<" + detail::span_names[mark->span] + "> before it";
     (mark->closes ? ends : begins)[mark->span] = to.text.size();
     open = mark->closes ? std::nullopt : std::optional(mark->span);
   }
   for (std::size_t span = 0; span < begins.size(); ++span) {
     const std::string name = detail::span_names[span], opens = "<" + name + ">", closes = "</" + name + ">";
     if (!begins[span])
-      return "the text has no " + opens + "; its two spans stand between <e1> and </e1>, <e2> and </e2>";
+      return "the text has no " + opens + ": expected two spans, between <e1> and </e1>, <e2> and </e2>";
     if (!ends[span]) return opens + " is not closed by " + closes;
     std::string part = to.text.substr(*begins[span], *ends[span] - *begins[span]);
     if (part.find_first_not_of(white_space) == std::string::npos)
-      return "nothing stands between " + opens + " and " + closes;
+      return "nothing is between " + opens + " and " + closes;
     to.spans.push_back({.label = name,
                         .text = std::move(part),
                         .start = code_points_before(to.text, *begins[span]),
@@ -85,7 +85,7 @@ inline std::string take_marked(std::string_view marked, MarkedText& to) {
   return "";
 }
 
-/// The text with its marks, which take_marked takes apart. The spans are those of the text.
+/// Returns the text with marks, as take_marked reads it. The spans are those of the text.
 inline std::string marked_text(const std::string& text, const std::vector<TextSpan>& spans) {
   struct Insertion {
     std::size_t at = 0;
@@ -97,7 +97,7 @@ inline std::string marked_text(const std::string& text, const std::vector<TextSp
         {byte_of_code_point(text, span.start).value_or(text.size()), "<" + span.label + ">"});
     insertions.push_back({byte_of_code_point(text, span.end).value_or(text.size()), "</" + span.label + ">"});
   }
-  // Of two spans that touch, the end of the first stands before the beginning of the second.
+  // If two spans touch, the end of the first comes before the beginning of the second.
   std::stable_sort(insertions.begin(), insertions.end(), [](const Insertion& a, const Insertion& b) {
     return a.at != b.at ? a.at < b.at : a.mark.starts_with("</") && !b.mark.starts_with("</");
   });

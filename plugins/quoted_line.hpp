@@ -1,4 +1,4 @@
-// A line that a user typed, as a message names it.
+// Quotes a line that a user typed, for a message.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace encore {
 
-/// In quotes; of a long line its beginning, cut between two characters.
+/// Returns the line in quotes; a long line is cut between two characters.
 inline std::string quoted_line(const std::string& line) {
   constexpr std::size_t most = 60;
   if (line.size() <= most) return '"' + line + '"';

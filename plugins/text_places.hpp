@@ -1,4 +1,4 @@
-// Places in UTF-8 texts: code points, in which records count, and bytes. Shared by readers and tasks.
+// Converts places in UTF-8 text between code points, which records use, and bytes.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +14,13 @@ inline bool continues_character(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
 }
 
-/// Code points that begin in front of this byte.
+/// Returns the number of code points that begin before this byte.
 inline std::int64_t code_points_before(std::string_view text, std::size_t byte) {
   return std::count_if(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(byte),
                        [](char each) { return !continues_character(each); });
 }
 
-/// The byte at which a code point begins; the text's size for its number of code points. Nothing beyond.
+/// Returns the byte at which a code point begins, the text's size for the end, and nothing beyond.
 inline std::optional<std::size_t> byte_of_code_point(std::string_view text, std::int64_t number) {
   if (number < 0) return std::nullopt;
   for (std::size_t byte = 0; byte < text.size(); ++byte)

@@ -1,4 +1,4 @@
-// Texts without the white space around them, as readers and tasks take them.
+// Removes the white space around a text, for readers and tasks.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace encore {
 
-/// The part of a text from its first to its last character that is no ASCII white space.
+/// Returns the part of a text from its first to its last character that is not ASCII white space.
 inline std::string_view trimmed(std::string_view text) {
   constexpr std::string_view white_space = " \t\r\n\v\f";
   const std::size_t first = text.find_first_not_of(white_space);

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Writes the corpus of experiments/quickstart.toml: train.conll, dev.conll and test.conll beside this file, or in the folder
-that is named.
+"""Writes the corpus of experiments/quickstart.toml: train.conll, dev.conll and test.conll beside this file, or in the given
+folder.
 
     python3 experiments/corpus/generate.py [FOLDER]
 
 Small invented English sentences with people (PER), places (LOC), organisations (ORG) and products (PRODUCT). Every name can be
-any of the four, and many are ordinary words too, so what a name is has to be read from the words around it: "Porter
+any of the four, and many are ordinary words too, so the class of a name must be read from the words around it: "Porter
 signed the lease", "the mayor of Porter", "shares of Porter", "the battery of the Porter". One mention in four of dev and
-test uses a name that the training set lacks. No sentence stands in two sets, or twice in one.
+test uses a name that the training set lacks. No sentence is in two sets, or twice in one.
 
-The same bytes on every machine: integers from a generator of its own, nothing from Python's library of random numbers.
+It writes the same bytes on every machine: it has its own generator of integers and does not use Python's random numbers.
 """
 import pathlib
 import sys
@@ -17,13 +17,13 @@ import sys
 SEED = 20250
 SIZES = {"train": 2000, "dev": 400, "test": 400}
 
-# Names everybody knows as more than one of the four, and coined ones: any head with any tail.
+# Well-known names of more than one of the four classes, and coined ones: any head with any tail.
 KNOWN_NAMES = """Jordan Paris Washington Amazon Florence Lincoln Chelsea Austin Sydney Hudson Georgia Marshall Victoria Phoenix
 Orange Delta Mercury Falcon Dallas Madison Jackson Bentley Denver Milan Sienna Devon Shannon Atlas Titan Orion""".split()
 HEADS = "Ash Bel Cal Dar East Fen Glen Har Ing Kirk Lan Mar New Oak Pem Quin Rad Sel Til Up Van Wex Yar Zel".split()
 TAILS = "bury combe dale field ford ham ley low mont ridge shaw stead ton wick wood worth hurst".split()
 COINED_NAMES = [head + tail for head in HEADS for tail in TAILS]
-# Names that are words as well: at the head of a sentence nothing but the rest of it tells them apart.
+# Names that are words as well: at the head of a sentence only the rest of the sentence distinguishes them.
 WORD_NAMES = "Stone Baker Hunter Mason Summer Amber Ruby Pearl Robin Forest Frost Marsh Reed Rush Sterling Winter".split()
 
 WORDS = {
@@ -108,7 +108,7 @@ the <adj> <thing> stood near the <place>
 nobody saw the <adj> <thing> <when>
 the <kin> of the <job> lost a <thing>
 """.strip().split("\n")
-# <WORD> is one of the words that are names too, here as a word.
+# <WORD> is one of the words that are also names, here as a word.
 WORD_CLAUSES = """
 <WORD> is hard to find here
 <WORD> was used for the <adj> <place>

@@ -3,12 +3,12 @@
 
     python3 experiments/relation_corpus/generate.py [FOLDER]
 
-Small invented English sentences with two marked things, in the form of SemEval 2010, task 8, and what they have to do with each
-other: causes, parts, contents, makers, or nothing of these. All things stand in all relations, and either of the two may be the
-one in front, so neither a table of words nor the order of the marks tells the label: the words between have to be read together
-with where the marks stand. No sentence stands in two sets, or twice in one.
+Small invented English sentences with two marked things, in the form of SemEval 2010, task 8, and the relation between the two:
+causes, parts, contents, makers, or none of these. Every thing occurs in every relation, and either of the two may come first, so
+neither a table of words nor the order of the marks gives the label: the model must read the words between together with the
+places of the marks. No sentence is in two sets, or twice in one.
 
-The same bytes on every machine: integers from a generator of its own, nothing from Python's library of random numbers.
+It writes the same bytes on every machine: it has its own generator of integers and does not use Python's random numbers.
 """
 import pathlib
 import sys

@@ -1,12 +1,12 @@
 // Head "crf": a linear-chain conditional random field (Lafferty et al. 2001). A sequence of labels y over the
 // rows of a sequence scores start[y_1] + sum_t e_t[y_t] + sum_t transitions[y_t-1, y_t] + end[y_T] with
 // emissions e = x W^T + b; the loss is -log of its share among all sequences of labels. The chain runs over
-// the rows that have a target, at prediction over those that the task marks in the column "labelled", as if
-// the others were not there. Forward and backward pass work on logarithms
-// and are normalised at every row, so that long sequences lose no precision in float32. One sequence is one
-// row of for_rows: its chain is walked in order, the sums over classes lie across the lanes. On request
-// `decode` also gives marginals: the probability of each class at each row, over all sequences of labels that
-// Viterbi may choose from.
+// emissions e = x W^T + b; the loss is -log of its share among all sequences of labels. The chain runs over
+// the rows that have a target, at prediction over those that the task marks in the column "labelled", and
+// ignores the others. Forward and backward pass work on logarithms and are normalised at every row, so that
+// long sequences lose no precision in float32. One sequence is one row of for_rows: its chain is walked in
+// order, the sums over classes are spread over the lanes. On request `decode` also gives marginals: the
+// probability of each class at each row, over all sequences of labels that Viterbi may choose from.
 #include <encore/class_probabilities.hpp>
 #include <encore/head.hpp>
 #include <encore/kernels.hpp>
@@ -20,14 +20,14 @@ namespace encore_crf {
 
 using namespace encore;
 
-/// Largest over i of term(i) plus log of the sum of e^(term(i) - largest), for i below `count`.
+/// Returns the largest term(i) plus the log of the sum of e^(term(i) - largest), for i below `count`.
 template <class S, class Term>
 KOKKOS_FORCEINLINE_FUNCTION S log_sum_exp(const Row& row, std::int64_t count, const Term& term) {
   const S largest = row.max<S>(count, term);
   return largest + math::log(row.sum<S>(count, [&](std::int64_t i) { return math::exp(term(i) - largest); }));
 }
 
-/// The same where some or all of the terms may be -infinity.
+/// Does the same if some or all of the terms may be -infinity.
 template <class S, class Term>
 KOKKOS_FORCEINLINE_FUNCTION S log_sum_exp_of_allowed(const Row& row, std::int64_t count, const Term& term) {
   constexpr S never = -Kokkos::Experimental::infinity_v<S>;
@@ -36,7 +36,8 @@ KOKKOS_FORCEINLINE_FUNCTION S log_sum_exp_of_allowed(const Row& row, std::int64_
   return largest + math::log(row.sum<S>(count, [&](std::int64_t i) { return math::exp(term(i) - largest); }));
 }
 
-/// values[place] = value, by the lane that visits `place`, which alone may read it later in the kernel.
+/// Sets values[place] = value in the lane that visits `place`; only that lane may read it later in the
+/// kernel.
 template <class S>
 KOKKOS_FORCEINLINE_FUNCTION void put(const Row& row, std::int64_t count, S* values, std::int64_t place,
                                      S value) {
@@ -345,7 +346,7 @@ void crf_marginals(const Device& device, const RowSet& rows, const Chain& chain,
       });
 }
 
-/// Whether these labels are "O", "B-X" and "I-X" only, one of which may stand first.
+/// Whether these labels are only "O", "B-X" and "I-X", one of which may be first.
 bool is_bio(const std::vector<std::string>& labels) {
   bool may_start = false;
   for (const std::string& label : labels) {
@@ -356,7 +357,7 @@ bool is_bio(const std::vector<std::string>& labels) {
   return may_start;
 }
 
-/// (K + 1, K) as crf_viterbi wants it: I-X follows B-X and I-X only, and is never first.
+/// Returns `allowed` (K + 1, K) for crf_viterbi: I-X follows B-X and I-X only, and is never first.
 std::vector<std::int32_t> allowed_by_bio(const std::vector<std::string>& labels) {
   std::vector<std::int32_t> allowed;
   for (std::size_t i = 0; i <= labels.size(); ++i)
@@ -375,12 +376,12 @@ class CrfHead final : public Head, public HasOnnxOutputs {
       "al. 2001)";
   static Schema options() {
     return Schema().boolean("constrained", true,
-                            {.help = "predict no sequence that BIO labels forbid, such as O before I-X"});
+                            {.help = "exclude sequences that BIO labels forbid, such as O before I-X"});
   }
 
   CrfHead(const Options& options, const HeadContext& context) : classes_(context.classes) {
     if (context.label_smoothing > 0.0)
-      throw Error("the crf head cannot smooth labels; set train.label_smoothing = 0");
+      throw Error("the crf head cannot smooth labels: set train.label_smoothing = 0");
     const bool bio = static_cast<std::int64_t>(context.labels.size()) == classes_ && is_bio(context.labels);
     if (options.flag("constrained") && bio)
       allowed_classes_ = allowed_by_bio(context.labels);
@@ -466,14 +467,14 @@ class CrfHead final : public Head, public HasOnnxOutputs {
     });
   }
 
-  /// The emissions, and the chain for Viterbi over the rows that have labels: what may not follow each other
-  /// is far below everything else.
+  /// Exports the emissions, and the chain for Viterbi over the rows that have labels: forbidden pairs get a
+  /// value far below all others.
   void onnx_outputs(OnnxGraph& graph, std::span<const OnnxValue> inputs) const override {
     graph.output("emissions", graph.linear(inputs[0], weight_, bias_),
                  {OnnxGraph::batch, OnnxGraph::length, classes_});
     std::vector<float> barriers;
     for (const std::int32_t allowed : allowed_classes_) barriers.push_back(allowed != 0 ? 0.0F : -1e9F);
-    const auto entries = barriers.end() - classes_;  // of what may be the first
+    const auto entries = barriers.end() - classes_;  // of the first label
     graph.output("transitions",
                  graph.add(graph.parameter(transitions_),
                            graph.floats({classes_, classes_}, {barriers.begin(), entries})),

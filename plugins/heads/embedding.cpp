@@ -1,10 +1,10 @@
-// Head "embedding": a vector for each sequence, the mean of its rows or its first row, perhaps of length 1.
-// It has no parameters; what is learned is the encoder below. The loss is between the two texts of an
-// example, of which the columns "first" and "second" mark the sequences. Where the task gives the column
-// "similarity", a number for each pair, it is (cos(u, v) - number)^2; else each first text is to find its own
-// second one among those of the batch (van den Oord et al. 2018; Henderson et al. 2017, "multiple
-// negatives"). Cosines are computed again in the backward pass rather than kept, so that a batch may have any
-// number of pairs. Read next: the kernels below, in the order of a pass.
+// Head "embedding": a vector for each sequence, the mean of its rows or its first row, optionally of
+// length 1. It has no parameters; the encoder below learns. The loss compares the two sequences of an
+// example, which the columns "first" and "second" mark. If the task gives the column "similarity", a number
+// for each pair, it is (cos(u, v) - number)^2; otherwise each first sequence must find its own second one
+// among those of the batch (van den Oord et al. 2018; Henderson et al. 2017, "multiple negatives"). Cosines
+// are computed again in the backward pass rather than kept, so that a batch may have any number of pairs.
+// Read next: the kernels below, in the order of a pass.
 #include <string>
 
 #include <encore/head.hpp>
@@ -19,7 +19,7 @@ namespace encore_embedding_head {
 
 using namespace encore;
 
-/// units (B, C) = pooled / |pooled|, inverses (B) = 1 / |pooled|; both 0 where pooled is.
+/// units (B, C) = pooled / |pooled|, inverses (B) = 1 / |pooled|; both 0 if pooled is 0.
 template <class S>
 void normalize_rows(const Device& device, Tensor pooled, Tensor units, Tensor inverses) {
   const std::int64_t width = pooled.extent(1);
@@ -35,8 +35,8 @@ void normalize_rows(const Device& device, Tensor pooled, Tensor units, Tensor in
       });
 }
 
-/// Which sequence is the other text of a pair: partners (B) of the first texts, owners (B) of the second
-/// ones, -1 for none. Between the two stand at most sequences that are neither, of padding.
+/// The other sequence of each pair: partners (B) of the first ones, owners (B) of the second ones, -1 for
+/// none. Only sequences of padding may be between the two.
 void find_pairs(const Device& device, Tensor firsts, Tensor seconds, Tensor partners, Tensor owners) {
   const std::int64_t count = firsts.extent(0);
   const auto *first = elements<std::int32_t>(firsts), *second = elements<std::int32_t>(seconds);
@@ -55,7 +55,7 @@ void find_pairs(const Device& device, Tensor firsts, Tensor seconds, Tensor part
       });
 }
 
-/// What both losses read: rows of units, and who belongs to whom.
+/// The input of both losses: rows of units, and the pairs.
 template <class S>
 struct Pairs {
   const S* units;  ///< (B, C)
@@ -76,8 +76,8 @@ struct Pairs {
   }
 };
 
-/// losses (B): of a first text u, -log softmax over all second texts v of the batch of cos(u, v) /
-/// temperature at its own; 0 for all others. log_sums (B): the log of the sum over the second texts, kept for
+/// losses (B): of a first sequence u, -log softmax over all second ones v of the batch of cos(u, v) /
+/// temperature at its own; 0 for all others. log_sums (B): the log of the sum over the second ones, kept for
 /// backward.
 template <class S>
 void contrastive_loss(const Device& device, const Pairs<S>& pairs, double temperature, Tensor log_sums,
@@ -109,7 +109,7 @@ void contrastive_loss(const Device& device, const Pairs<S>& pairs, double temper
       });
 }
 
-/// losses (B): of a first text u, (cos(u, v) - number)^2 with its own second text v; 0 for all others.
+/// losses (B): of a first sequence u, (cos(u, v) - number)^2 with its own second one v; 0 for all others.
 /// numbers: (B) float32.
 template <class S>
 void similarity_loss(const Device& device, const Pairs<S>& pairs, Tensor numbers, Tensor losses) {
@@ -124,7 +124,7 @@ void similarity_loss(const Device& device, const Pairs<S>& pairs, Tensor numbers
       });
 }
 
-/// From the gradient g of a row's unit vector u to that of what it was made of: inverse * (g - u (u . g)).
+/// Turns the gradient g of a unit vector u into that of the vector before scaling: inverse * (g - u (u . g)).
 /// `g` is replaced.
 template <class S>
 KOKKOS_FORCEINLINE_FUNCTION void through_norm(const Row& row, std::int64_t width, const S* u, S inverse,
@@ -163,7 +163,7 @@ void contrastive_backward(const Device& device, const Pairs<S>& pairs, double te
       });
 }
 
-/// The same of similarity_loss.
+/// Does the same for similarity_loss.
 template <class S>
 void similarity_backward(const Device& device, const Pairs<S>& pairs, double scale, Tensor numbers,
                          Tensor inverses, Tensor dpooled) {
@@ -194,16 +194,16 @@ void similarity_backward(const Device& device, const Pairs<S>& pairs, double sca
 class EmbeddingHead final : public Head, public HasOnnxOutputs {
  public:
   static constexpr const char* summary =
-      "a vector for each text, the mean of its tokens or its first one; learns which texts belong together "
-      "among those of the batch (van den Oord et al. 2018), or how alike two texts are";
+      "a vector for each text, the mean of its tokens or its first one; learns which pairs belong together "
+      "among those of the batch (van den Oord et al. 2018), or how similar they are";
   static Schema options() {
     return Schema()
         .choice("pooling", "mean", {"mean", "cls"},
-                {.help = "what a text's vector is: the mean of its tokens' states, or the first one ([CLS])"})
-        .boolean("normalize", false, {.help = "the vectors that the model gives have length 1"})
+                {.help = "the vector of a text: the mean of its tokens' states, or the first one ([CLS])"})
+        .boolean("normalize", false, {.help = "scale the vectors of the model to length 1"})
         .number("temperature", 0.05,
-                {.help = "what cosines are divided by where texts are to be found in a batch; a low one "
-                         "looks at the most similar wrong texts alone",
+                {.help = "divisor of cosines if pairs are found in a batch; a low one weighs only the most "
+                         "similar wrong candidates",
                  .min = 0.001,
                  .max = 10.0});
   }
@@ -214,7 +214,7 @@ class EmbeddingHead final : public Head, public HasOnnxOutputs {
         temperature_(options.number("temperature")),
         learns_numbers_(context.column("similarity") != nullptr) {
     if (context.label_smoothing > 0.0)
-      throw Error("the embedding head has no labels to smooth; set train.label_smoothing = 0");
+      throw Error("the embedding head has no labels to smooth: set train.label_smoothing = 0");
   }
 
   void declare(HeadPlan& plan) override {

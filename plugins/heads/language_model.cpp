@@ -42,7 +42,7 @@ void scale_rows(const Device& device, double factor, Tensor x, Tensor y) {
       });
 }
 
-/// shares (N, k) float32 = exp(values (N, k) - log_sums (N)): softmax at the channels with these values.
+/// Sets shares (N, k) float32 = exp(values (N, k) - log_sums (N)): softmax at the channels with these values.
 template <class S>
 void shares_of(const Device& device, Tensor values, Tensor log_sums, Tensor shares) {
   const std::int64_t count = values.extent(1);
@@ -65,15 +65,14 @@ class LanguageModel final : public Head, public HasOnnxOutputs {
       "embedding (Devlin et al. 2019)";
   static Schema options() {
     return Schema()
-        .boolean(
-            "transform", true,
-            {.help =
-                 "h = LayerNorm(gelu(x W^T + c)); without it h = x, where the table is as wide as the model"})
+        .boolean("transform", true,
+                 {.help = "h = LayerNorm(gelu(x W^T + c)); without it h = x, which needs a table as wide as "
+                          "the model"})
         .boolean("bias", true, {.help = "b; without it b = 0, as in GPT-2"})
         .number("epsilon", 1e-12,
                 {.help = "added to the variance by the norm of transform", .min = 0.0, .max = 1.0})
         .choice("activation", "gelu", {"gelu", "relu", "silu"},
-                {.help = "of transform, in the place of gelu, as feed_forward has it"})
+                {.help = "activation of transform in place of gelu, as in feed_forward"})
         .boolean("tied", true,
                  {.help = "E is the table of the embedding; without it a matrix of its own, as in T5 1.1"})
         .boolean("scaled", false, {.help = "h is divided by the root of its width, as in the first T5"});
@@ -93,11 +92,10 @@ class LanguageModel final : public Head, public HasOnnxOutputs {
         scaled_(options.flag("scaled")),
         distillation_(context.distillation) {
     if (!transform_ && table_width_ != context.width)
-      throw OptionError("transform",
-                        "the table of tokens is " + std::to_string(table_width_) +
-                            " channels wide (model.embedding_width), the states are " +
-                            std::to_string(context.width) +
-                            "; only the transform brings one to the other, set transform = true");
+      throw OptionError("transform", "the table of tokens is " + std::to_string(table_width_) +
+                                         " channels wide (model.embedding_width), but the states are " +
+                                         std::to_string(context.width) +
+                                         ": set transform = true, which maps one to the other");
     if (context.column(NextText::column_name) != nullptr) next_.emplace();
   }
 
@@ -158,7 +156,7 @@ class LanguageModel final : public Head, public HasOnnxOutputs {
     if (scaled_) inputs = scaled(device, inputs, step.buffer(scaled_states_));
     kernels::linear(device, inputs, step.parameter(table_), has_bias_ ? step.parameter(bias_) : Tensor(),
                     Activation::none, step.buffer(logits_));
-    // What decode gives where nobody asks for the loss.
+    // decode gives these if the loss is not requested.
     if (!step.training()) kernels::fill(device, 0.0, step.buffer(row_losses_));
     if (next_) next_->score(step);
   }
@@ -180,7 +178,7 @@ class LanguageModel final : public Head, public HasOnnxOutputs {
       kernels::softmax_cross_entropy(step.device(), logits, targets, 0.0, step.buffer(row_losses_));
   }
 
-  /// The gradient of the logits takes their place, which is the largest buffer by far.
+  /// The gradient of the logits overwrites them, because they are the largest buffer by far.
   void backward(const HeadStep& step) override {
     const Device& device = step.device();
     if (next_) next_->backward(step);
@@ -229,7 +227,7 @@ class LanguageModel final : public Head, public HasOnnxOutputs {
     if (next_) next_->decode(step);
   }
 
-  /// A table that is the embedding's stands in the file once.
+  /// A table that is shared with the embedding is in the file once.
   void onnx_outputs(OnnxGraph& graph, std::span<const OnnxValue> inputs) const override {
     OnnxValue x = inputs[0];
     if (transform_)
@@ -245,19 +243,19 @@ class LanguageModel final : public Head, public HasOnnxOutputs {
  private:
   static constexpr const char* candidates_output = "candidates";
 
-  /// f
+  /// Returns f.
   Activation activation() const {
     return function_ == "relu" ? Activation::relu : function_ == "silu" ? Activation::silu : Activation::gelu;
   }
 
-  /// y (rows, E) = E^-0.5 x (rows, E).
+  /// Computes y (rows, E) = E^-0.5 x (rows, E).
   Tensor scaled(const Device& device, Tensor x, Tensor y) const {
     const double factor = 1.0 / std::sqrt(static_cast<double>(table_width_));
     dispatch(x.dtype, [&](auto type) { scale_rows<decltype(type)>(device, factor, x, y); });
     return y;
   }
 
-  /// As many as the task reads; 5 where it takes any number.
+  /// Returns the number that the task reads, or 5 if it takes any number.
   static std::int64_t candidates_for(const HeadContext& context) {
     for (const OutputRule& rule : context.outputs)
       if (rule.name == candidates_output && rule.width > 0) return rule.width;

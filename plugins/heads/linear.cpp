@@ -2,8 +2,8 @@
 // optional label smoothing. The rows are those that the task has targets for: tokens, whole sequences (the
 // first row of each, or with pooling the mean of its rows), or rows that it picks. With residual_norm the
 // states go through LayerNorm(x + x Wmix^T + b) first, with pooler through tanh(x Wpool^T + b), as BERT's do
-// before it classifies a sequence (Devlin et al. 2019). Where the task weighs its targets, each row's loss
-// counts by its weight, and their sum is divided by that of the weights
+// before it classifies a sequence (Devlin et al. 2019). If the task has weights for its targets, each row's
+// loss counts by its weight, and their sum is divided by that of the weights
 // (torch.nn.CrossEntropyLoss(weight=)). With a teacher each row's loss is that of kernels::distillation_loss.
 #include <encore/kernels.hpp>
 #include <encore/onnx_form.hpp>
@@ -25,13 +25,14 @@ class LinearHead final : public Head, public HasOnnxOutputs {
         .boolean("pooler", false,
                  {.help = "tanh(x W^T + b) before the projection to the classes, as in BERT for sequences"})
         .choice("pooling", "cls", {"cls", "mean"},
-                {.help = "what stands for a whole text: its first state ([CLS]), or the mean of all"})
-        .number("dropout", 0.0,
-                {.help = "share of the states' channels that training drops right before the projection to "
-                         "the classes",
-                 .min = 0.0,
-                 .max = 1.0,
-                 .exclusive_max = true});
+                {.help = "the vector of a whole text: its first state ([CLS]), or the mean of all"})
+        .number(
+            "dropout", 0.0,
+            {.help = "share of the states' channels that training drops directly before the projection to "
+                     "the classes",
+             .min = 0.0,
+             .max = 1.0,
+             .exclusive_max = true});
   }
 
   LinearHead(const Options& options, const HeadContext& context)
@@ -47,13 +48,14 @@ class LinearHead final : public Head, public HasOnnxOutputs {
         distillation_(context.distillation) {
     if (weighed_ && label_smoothing_ > 0.0)
       throw Error(
-          "the linear head cannot smooth labels that the task weighs; set train.label_smoothing = 0, or take "
-          "the weights out of [task]");
+          "the linear head cannot smooth labels if the task weighs them: set train.label_smoothing = 0, or "
+          "remove "
+          "the weights from [task]");
     if (mean_ && space_ != Space::sequences)
       throw OptionError("pooling",
-                        "this task has a target for each row, not for the text; set pooling = \"cls\"");
+                        "this task has a target for each row, not for the text: set pooling = \"cls\"");
     if (dropout_ > 0.0 && space_ == Space::target)
-      throw OptionError("dropout", "the rows of a second text are not dropped here; set dropout = 0");
+      throw OptionError("dropout", "dropout would not reach the rows of a second text: set dropout = 0");
   }
 
   void declare(HeadPlan& plan) override {
@@ -172,7 +174,7 @@ class LinearHead final : public Head, public HasOnnxOutputs {
   }
 
  private:
-  /// From the loss to the gradient of `states` (rows, C), each of which has a class.
+  /// Computes the gradient of `states` (rows, C) from the loss; each row has a class.
   void backward_to_states(const HeadStep& step, Tensor states, Tensor state_gradients) {
     const Device& device = step.device();
     const Tensor targets = step.column(targets_);                                     // (rows)
@@ -194,7 +196,7 @@ class LinearHead final : public Head, public HasOnnxOutputs {
                                         step.gradient(bias_));
     if (pooler_) {
       const Tensor pooled = step.buffer(pooled_), dpooled = step.buffer(dpooled_);  // (rows, C)
-      // dpooled becomes the gradient of what tanh is taken of.
+      // dpooled becomes the gradient of the input of tanh.
       if (dropout_ > 0.0) {
         kernels::linear_backward_input(device, dlogits, step.parameter(weight_), dpooled);
         drop(step, dpooled, dpooled);
@@ -221,7 +223,7 @@ class LinearHead final : public Head, public HasOnnxOutputs {
     kernels::add(device, dmixed, state_gradients);
   }
 
-  /// Of x (rows, C) to y; also its own backward.
+  /// Applies dropout to x (rows, C) and writes y; it is also its own backward.
   void drop(const HeadStep& step, Tensor x, Tensor y) const {
     kernels::dropout(step.device(), step.rows(), step.rows_of(space_), step.random(stream_), dropout_, x, y);
   }
@@ -240,9 +242,9 @@ class LinearHead final : public Head, public HasOnnxOutputs {
   bool residual_norm_;
   double epsilon_;
   bool pooler_;
-  bool mean_;  ///< of the rows of a text, in place of the first
+  bool mean_;  ///< the mean of the rows of a text, in place of the first
   double dropout_;
-  bool weighed_;  ///< the task says how much each target counts
+  bool weighed_;  ///< the task has weights for its targets
   std::optional<Distillation> distillation_;
   Parameter mix_weight_, mix_bias_, norm_gain_, norm_bias_, pooler_weight_, pooler_bias_, weight_, bias_;
   HeadInput states_;

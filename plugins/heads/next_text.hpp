@@ -1,7 +1,7 @@
 // NextText: whether the second text of a sequence follows the first, from the state of the sequence's first
-// row: logits = tanh(x W^T + b) V^T + c over 0 (it follows) and 1 (it is of elsewhere), as BERT is pretrained
-// (Devlin et al. 2019, section 3.1). A part of the head "language_model" where the task asks for it by a
-// column, with a loss of its own.
+// row: logits = tanh(x W^T + b) V^T + c over 0 (it follows) and 1 (it does not), as BERT is pretrained
+// (Devlin et al. 2019, section 3.1). The head "language_model" has it, with a loss of its own, if the task
+// has its column.
 #pragma once
 
 #include <encore/head.hpp>
@@ -14,7 +14,7 @@ using namespace encore;
 
 class NextText {
  public:
-  /// Over sequences: 0, 1, or no_target where nobody knows.
+  /// The column over sequences: 0, 1, or no_target if unknown.
   static constexpr const char* column_name = "next";
 
   void declare(HeadPlan& plan) {
@@ -54,7 +54,7 @@ class NextText {
                                             step.scale(loss_), dlogits);
     kernels::linear_backward_parameters(device, dlogits, pooled, step.gradient(weight_),
                                         step.gradient(bias_));
-    // dpooled becomes the gradient of what tanh is taken of.
+    // dpooled becomes the gradient of the input of tanh.
     kernels::linear_backward_input(device, dlogits, step.parameter(weight_), dpooled,
                                    kernels::Activation::tanh, pooled);
     kernels::linear_backward_parameters(device, dpooled, step.input(states_), step.gradient(pooler_weight_),

@@ -20,7 +20,7 @@ class RegressionHead final : public Head, public HasOnnxOutputs {
       throw Error(std::string("the regression head learns from the column \"") + targets_column +
                   "\", which this task does not have");
     if (context.label_smoothing > 0.0)
-      throw Error("the regression head has no labels to smooth; set train.label_smoothing = 0");
+      throw Error("the regression head has no labels to smooth: set train.label_smoothing = 0");
     space_ = targets->space;
   }
 
@@ -69,7 +69,7 @@ class RegressionHead final : public Head, public HasOnnxOutputs {
   }
 
  private:
-  /// (rows, 1)
+  /// Shape (rows, 1).
   static Tensor one_column(const Tensor& values) { return values.reshaped({values.extent(0), 1}); }
 
   Space space_ = Space::sequences;

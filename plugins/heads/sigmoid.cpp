@@ -27,9 +27,9 @@ class SigmoidHead final : public Head, public HasOnnxOutputs {
     if (targets == nullptr)
       throw Error(std::string("the sigmoid head learns from the column \"") + targets_column +
                   "\", which this task does not have");
-    if (classes_ < 1) throw Error("the sigmoid head tells labels apart, and this task has none");
+    if (classes_ < 1) throw Error("the sigmoid head needs labels, but this task has none");
     if (context.label_smoothing > 0.0)
-      throw Error("the sigmoid head cannot smooth labels; set train.label_smoothing = 0");
+      throw Error("the sigmoid head cannot smooth labels: set train.label_smoothing = 0");
     space_ = targets->space;
   }
 
@@ -76,7 +76,7 @@ class SigmoidHead final : public Head, public HasOnnxOutputs {
                                         step.gradient(bias_));
     const Tensor dstates = step.input_gradient(states_);  // (rows, C)
     if (!pooler_) return kernels::linear_backward_input(device, dlogits, step.parameter(weight_), dstates);
-    const Tensor dpooled = step.buffer(dpooled_);  // (rows, C), of what tanh is taken of
+    const Tensor dpooled = step.buffer(dpooled_);  // (rows, C), of the input of tanh
     kernels::linear_backward_input(device, dlogits, step.parameter(weight_), dpooled,
                                    kernels::Activation::tanh, step.buffer(pooled_));
     kernels::linear_backward_parameters(device, dpooled, step.input(states_), step.gradient(pooler_weight_),
@@ -98,9 +98,9 @@ class SigmoidHead final : public Head, public HasOnnxOutputs {
   }
 
  private:
-  /// What the classes are read off, (rows, C).
+  /// The states from which the classes follow, (rows, C).
   Tensor inputs(const HeadStep& step) const { return pooler_ ? step.buffer(pooled_) : step.input(states_); }
-  /// (rows, K), also where K is 1 and the host leaves it out.
+  /// Shape (rows, K), also if K is 1 and the host leaves it out.
   static Tensor matrix_of(const Tensor& values, const Tensor& logits) {
     return values.reshaped({logits.extent(0), logits.extent(1)});
   }

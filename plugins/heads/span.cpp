@@ -1,7 +1,7 @@
-// Head "span": a part of a text, by two scores for each row: logits (N, 2) = x W^T + b say where it begins
+// Head "span": a part of a text, by two scores for each row: logits (N, 2) = x W^T + b score where it begins
 // and where it ends (Devlin et al. 2019, section 4.2). The loss is the mean of two cross-entropies over the
-// rows of each sequence; rows of padding lie in no sequence. The search for the best pair is the task's,
-// which knows which rows may be answers. Read next: framework/kernels/span_loss.cpp.
+// rows of each sequence; rows of padding belong to no sequence. The task searches the best pair, because it
+// knows which rows may be answers. Read next: framework/kernels/span_loss.cpp.
 #include <encore/kernels.hpp>
 #include <encore/onnx_form.hpp>
 #include <encore/plugin.hpp>
@@ -19,7 +19,7 @@ class SpanHead final : public Head, public HasOnnxOutputs {
 
   SpanHead(const Options&, const HeadContext& context) {
     if (context.label_smoothing > 0.0)
-      throw Error("the span head cannot smooth labels; set train.label_smoothing = 0");
+      throw Error("the span head cannot smooth labels: set train.label_smoothing = 0");
   }
 
   void declare(HeadPlan& plan) override {

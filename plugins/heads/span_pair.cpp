@@ -15,7 +15,7 @@ namespace encore_span_pair {
 using namespace encore;
 using kernels::Activation;
 
-/// The rows of a batch that a span has: [first, last] within [begin, end) of its sequence; none where it lies
+/// The rows of a batch that a span has: [first, last] within [begin, end) of its sequence; none if it is
 /// outside.
 struct SpanRows {
   std::int64_t first = 0, count = 0;
@@ -53,7 +53,7 @@ void span_means(const Device& device, const RowSet& rows, Tensor spans, bool fir
       });
 }
 
-/// dstates (N, C): what each row's share in the two means gives it from dpairs (B, 2 C).
+/// dstates (N, C): the gradient of each row from dpairs (B, 2 C), by its share in the two means.
 template <class T>
 void span_means_backward(const Device& device, const RowSet& rows, Tensor spans, bool first_row_only,
                          Tensor dpairs, Tensor dstates) {
@@ -91,7 +91,7 @@ class SpanPairHead final : public Head, public HasOnnxOutputs {
   static Schema options() {
     return Schema()
         .choice("pooling", "mean", {"mean", "first"},
-                {.help = "what stands for a span: the mean of its states, or that of its first row"})
+                {.help = "the vector of a span: the mean of its states, or that of its first row"})
         .number("dropout", 0.0,
                 {.help = "share of the channels of both spans that training drops before the projection",
                  .min = 0.0,
@@ -111,8 +111,9 @@ class SpanPairHead final : public Head, public HasOnnxOutputs {
                   "\" over sequences, which this task does not have");
     if (weighed_ && label_smoothing_ > 0.0)
       throw Error(
-          "the span_pair head cannot smooth labels that the task weighs; set train.label_smoothing = 0, or "
-          "take the weights out of [task]");
+          "the span_pair head cannot smooth labels if the task weighs them: set train.label_smoothing = 0, "
+          "or "
+          "remove the weights from [task]");
   }
 
   void declare(HeadPlan& plan) override {
@@ -172,8 +173,8 @@ class SpanPairHead final : public Head, public HasOnnxOutputs {
     kernels::copy(step.device(), step.buffer(logits_), step.output(scores_));
   }
 
-  /// The means as a product of shares (batch, 2, length) and states; spans lie within their text, as the task
-  /// has them.
+  /// Computes the means as a product of shares (batch, 2, length) and states; spans are within their text, as
+  /// the task guarantees.
   void onnx_outputs(OnnxGraph& graph, std::span<const OnnxValue> inputs) const override {
     const OnnxValue ends =
         graph.reshaped(graph.input("spans", {OnnxGraph::batch, 4}), {-1, 2, 2});  // span, first and last
@@ -192,7 +193,7 @@ class SpanPairHead final : public Head, public HasOnnxOutputs {
   }
 
  private:
-  /// Of x (B, 2 C) in place; also its own backward.
+  /// Applies dropout to x (B, 2 C) in place; it is also its own backward.
   void drop(const HeadStep& step, Tensor x) const {
     kernels::dropout(step.device(), step.rows(), step.rows_of(Space::sequences), step.random(stream_),
                      dropout_, x, x);
@@ -203,7 +204,7 @@ class SpanPairHead final : public Head, public HasOnnxOutputs {
   double label_smoothing_;
   bool first_row_only_;
   double dropout_;
-  bool weighed_;  ///< the task says how much each target counts
+  bool weighed_;  ///< the task has weights for its targets
   Parameter weight_, bias_;
   HeadInput states_;
   HeadColumn spans_, targets_, weights_;

@@ -1,6 +1,6 @@
 // Layer "alibi_attention": attention with linear biases (Press et al. 2022). The score of query i and key j
 // is lowered by slope_h |i - j|, which takes the place of position embeddings; |i - j| because an encoder
-// looks both ways. The slopes are constants (kernels.hpp says which), so there is nothing more to learn or to
+// looks both ways. The slopes are constants (kernels.hpp says which), so they are not learned or
 // differentiate.
 #include "multi_head_attention.hpp"
 

@@ -2,7 +2,7 @@
 // sequence (Vaswani et al. 2017, section 3.2.3):
 //   q = x Wq^T + bq,  kv = memory Wkv^T + bkv,  context = softmax(q k^T / sqrt(D)) v per head,
 //   y = context Wout^T + bout
-// x = inputs[0] (N, C), memory = inputs[1] (M, C). While a text is generated kv is that of its first pass.
+// x = inputs[0] (N, C), memory = inputs[1] (M, C). In generation kv is kept from the first pass.
 // Read next: multi_head_attention.hpp.
 #include "multi_head_attention.hpp"
 
@@ -40,7 +40,7 @@ class CrossAttention final : public Layer, public MultipliesRows, public HasAtte
     stream_ = plan.random("attention_dropout");
   }
 
-  /// q k^T and p v over all pairs of a query and a key.
+  /// Counts q k^T and p v over all pairs of a query and a key.
   double row_multiply_adds(const BatchSize& size) const override {
     return 2.0 * static_cast<double>(heads_.width()) * static_cast<double>(size.tokens) *
            static_cast<double>(size.memory.longest);
@@ -80,7 +80,7 @@ class CrossAttention final : public Layer, public MultipliesRows, public HasAtte
   }
 
  private:
-  /// Keys (0) or values (1) in kv (M, 2 H D).
+  /// Returns the keys (0) or values (1) in kv (M, 2 H D).
   static kernels::Slice half(Tensor kv, std::int64_t number) {
     const std::int64_t inner = kv.extent(1) / 2;
     return {kv, number * inner, inner};

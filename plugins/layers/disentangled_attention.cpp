@@ -2,7 +2,7 @@
 // vectors, its content and its distance from the other token:
 //   score_ij = (q_i k_j + q_i kr_d + k_j qr_d) / sqrt(3 D),  d = min(max(i - j + R, 0), 2 R - 1),  R =
 //   max_distance,
-// kr and qr being products of a table of distances (2 R, C) with a matrix each, plus a bias. All heads and
+// kr and qr are products of a table of distances (2 R, C) with a matrix each, plus a bias. All heads and
 // both products share the table; each layer has its own (with model.groups those of a group share it). The
 // kernels stand in kernels/attention/disentangled_attention.cpp.
 #include "multi_head_attention.hpp"
@@ -23,7 +23,8 @@ class DisentangledAttention final : public encore_multi_head_attention::Attentio
   static Schema options() {
     return encore_multi_head_attention::attention_schema().integer(
         "max_distance", 128,
-        {.help = "R: tokens farther apart count as so far apart; the table of distances has 2 R rows",
+        {.help = "R: the largest distance; tokens farther apart count as R apart; the table of distances has "
+                 "2 R rows",
          .unit = "tokens",
          .min = 1,
          .max = 65536});
@@ -37,7 +38,7 @@ class DisentangledAttention final : public encore_multi_head_attention::Attentio
     options_.causal = context.causal;
   }
 
-  /// q k^T, q kr^T, k qr^T and p v over the pairs of a query and a key that it sees.
+  /// Counts q k^T, q kr^T, k qr^T and p v over the pairs of a query and a visible key.
   double row_multiply_adds(const BatchSize& size) const override {
     const auto length = static_cast<double>(size.longest);
     const double pairs = options_.causal ? length * (length + 1.0) / 2.0 : length * length;
@@ -57,7 +58,7 @@ class DisentangledAttention final : public encore_multi_head_attention::Attentio
     distances_ = plan.parameter({.name = "distances",
                                  .shape = {places_, width},
                                  .initializer = Initializer::normal,
-                                 .deviation = 0.02,  // as DeBERTa's
+                                 .deviation = 0.02,  // as in DeBERTa
                                  .element = Element::activation});
     query_weight_ = plan.matrix("distance_query.weight", inner, width);
     if (heads().bias) query_bias_ = plan.bias("distance_query.bias", inner);

@@ -1,7 +1,7 @@
 // Layer "feed_forward": y = activation(x Wup^T + b) Wdown^T + b, with F hidden channels (Vaswani et al.
 // 2017). The backward of relu, tanh and sigmoid reads the hidden states themselves; that of gelu and silu
-// their input, so there the input is kept and the hidden states are computed again. gelu_tanh, the
-// approximation that GPT-2 was trained with, is no part of the products and has passes of its own.
+// their input, so they keep the input and compute the hidden states again. gelu_tanh, the
+// approximation that GPT-2 was trained with, is not fused into the products and has passes of its own.
 #include <encore/gelu_tanh.hpp>
 #include <encore/kernels.hpp>
 #include <encore/onnx_form.hpp>
@@ -16,7 +16,7 @@ namespace encore_feed_forward {
 using namespace encore;
 using kernels::Activation;
 
-/// y (N, F) = gelu_tanh(x (N, F))
+/// Computes y (N, F) = gelu_tanh(x (N, F)).
 template <class T>
 void gelu_tanh(const Device& device, Tensor x, Tensor y) {
   const T* in = elements<T>(x);
@@ -31,7 +31,7 @@ void gelu_tanh(const Device& device, Tensor x, Tensor y) {
       });
 }
 
-/// dy (N, F) becomes dx = dy gelu_tanh'(x).
+/// Overwrites dy (N, F) with dx = dy gelu_tanh'(x).
 template <class T>
 void gelu_tanh_backward(const Device& device, Tensor x, Tensor dy) {
   const T* in = elements<T>(x);
@@ -130,7 +130,7 @@ class FeedForward final : public Layer, public HasOnnxForm {
   std::string function_;  ///< as the option names it
   Activation activation_;
   bool approximates_;  ///< gelu_tanh
-  bool keeps_input_;   ///< what the activation is computed of, rather than its result
+  bool keeps_input_;   ///< keeps the input of the activation instead of its result
   encore_layers::Product up_, down_;
   Buffer saved_, states_, states_again_, dstates_;
 };

@@ -1,7 +1,7 @@
 // Layer "gated_feed_forward": y = (f(x Wg^T + bg) * (x Wu^T + bu)) Wdown^T + b with f = gelu (GEGLU), silu
 // (SwiGLU), sigmoid (GLU), relu (ReGLU) (Shazeer 2020), tanh, or gelu with tanh in place of erf. Gate and up
 // are one product, whose result (N, 2 F) is kept; backward computes the hidden states (N, F) again. F
-// channels cost 3 C F weights: for as many as feed_forward has with 2 C F, take two thirds.
+// channels cost 3 C F weights: two thirds of the channels give the 2 C F of feed_forward.
 #include <encore/kernels.hpp>
 #include <encore/onnx_form.hpp>
 #include <encore/plugin.hpp>
@@ -20,13 +20,15 @@ class GatedFeedForward final : public Layer, public HasOnnxForm {
   static Schema options() {
     Schema schema;
     schema
-        .integer("hidden", 1024,
-                 {.help = "number of hidden channels; two thirds of feed_forward's have as many weights",
-                  .min = 1,
-                  .max = 1048576})
+        .integer(
+            "hidden", 1024,
+            {.help =
+                 "number of hidden channels; two thirds of feed_forward's give the same number of weights",
+             .min = 1,
+             .max = 1048576})
         .choice(
             "activation", "geglu", {"geglu", "swiglu", "glu", "reglu", "tanh_glu", "geglu_tanh"},
-            {.help = "what opens the gate: geglu, x Phi(x) with the exact erf; swiglu, x sigmoid(x); glu, "
+            {.help = "activation of the gate: geglu, x Phi(x) with the exact erf; swiglu, x sigmoid(x); glu, "
                      "sigmoid(x); reglu, max(0, x); tanh_glu, tanh(x); geglu_tanh, geglu approximated by "
                      "tanh, as in T5 1.1"});
     return encore_layers::add_bias_option(schema);

@@ -1,7 +1,7 @@
 // Layer "highway": y = t h(x) + (1 - t) x with t = sigmoid(x Wt^T + bt) and h(x) = f(x Wh^T + bh), f relu or
 // gelu (Srivastava et al. 2015). The transform's bias starts below zero, so that a new layer carries its
 // input through. The products come from the framework; the elementwise part is this plugin's own kernel,
-// forward and backward, written as any plugin may write one.
+// forward and backward, as any plugin may have one.
 #include <encore/kernels.hpp>
 #include <encore/math.hpp>
 #include <encore/onnx_form.hpp>
@@ -18,7 +18,7 @@ KOKKOS_INLINE_FUNCTION S sigmoid(S x) {
   return S(1) / (S(1) + math::exp(-x));
 }
 
-/// Value and derivative of f at one place; which f is known when the kernel is compiled.
+/// The value and derivative of f at one place; f is chosen when the kernel is compiled.
 template <class S>
 struct Relu {
   KOKKOS_INLINE_FUNCTION static S value(S x) { return x > S(0) ? x : S(0); }
@@ -93,11 +93,11 @@ class Highway final : public Layer, public HasOnnxForm {
   static Schema options() {
     return Schema()
         .choice("activation", "relu", {"relu", "gelu"},
-                {.help = "of the transformed states: relu, or gelu: x Phi(x) with the exact erf"})
+                {.help = "activation of the transformed states: relu, or gelu: x Phi(x) with the exact erf"})
         .number(
             "bias", -2.0,
             {.help =
-                 "where the transform's bias starts: below zero a new layer mostly carries its input on"});
+                 "initial bias of the transform; below zero a new layer mostly passes its input through"});
   }
 
   Highway(const Options& options, const LayerContext&)

@@ -1,5 +1,5 @@
 // Layer "layer_norm": y = gain * (x - mean) / sqrt(variance + epsilon) + bias over each row (Ba et al. 2016).
-// The smallest layer there is, and so a good one to copy.
+// It is the smallest layer, and so a good one to copy.
 #include <encore/kernels.hpp>
 #include <encore/onnx_form.hpp>
 #include <encore/plugin.hpp>

@@ -1,7 +1,7 @@
 // Layer "linear_attention": attention without a softmax, whose time and memory grow with T instead of T * T
 // (Katharopoulos et al. 2020): out_i = f(q_i) S / (f(q_i) z), S = sum_j f(k_j)^T v_j, z = sum_j f(k_j), f(x)
-// = elu(x) + 1, over all tokens j of the sequence. For stacks that look both ways. The formula and its
-// backward stand in kernels/attention/linear_attention.cpp.
+// = elu(x) + 1, over all tokens j of the sequence. It is for stacks that see both sides. The formula and its
+// backward are in kernels/attention/linear_attention.cpp.
 #include "multi_head_attention.hpp"
 
 namespace encore_linear_attention {
@@ -20,12 +20,12 @@ class LinearAttention final : public encore_multi_head_attention::AttentionOverS
       : AttentionOverSelf(encore_multi_head_attention::heads_of(options, context)) {
     if (context.causal)
       throw Error(
-          "linear_attention sums over all tokens of a sequence, those behind a token too, and a causal stack "
-          "may not "
-          "see them; take self_attention there, or sparse_attention for long texts");
+          "linear_attention sums over all tokens of a sequence, later ones too, which a causal stack must "
+          "not "
+          "see: use self_attention, or sparse_attention for long sequences");
   }
 
-  /// f(k)^T v and f(q) S.
+  /// Counts f(k)^T v and f(q) S.
   double row_multiply_adds(const BatchSize& size) const override {
     return 2.0 * static_cast<double>(size.tokens) * static_cast<double>(heads().width() * heads().size);
   }

@@ -1,11 +1,11 @@
-// Attention of each sequence over itself, the part that the attention layers of this folder share:
+// Attention of each sequence over itself, the base of the attention layers in this folder:
 //   qkv = x Wqkv^T + b,  context = attention of q, k and v per head,  y = context Wout^T + b
 // AttentionOverSelf has the two products; MultiHeadAttention between them context = softmax(q k^T / sqrt(D) +
 // bias) v (Vaswani et al. 2017). A variant of it chooses the bias and the keys a query sees through
 // `pattern`, turns queries and keys by their position, or learns the bias. In a decoder the mask is causal,
-// and a text that is generated keeps its keys and values from pass to pass. The weights (T, T) are never
-// kept: backward computes them again from qkv and the log of their sums, and so does who wants to look at
-// them. Read next: self_attention.cpp, the plain one; rotary_attention.cpp, the one that turns;
+// and generation keeps keys and values from pass to pass. The weights (T, T) are never kept: backward, and
+// code that shows them, compute them again from qkv and the log of their sums. Read next: self_attention.cpp,
+// the plain one; rotary_attention.cpp, the one that turns;
 // linear_attention.cpp, another attention; cross_attention.cpp, over another stack.
 #pragma once
 
@@ -26,7 +26,7 @@ namespace encore_multi_head_attention {
 
 using namespace encore;
 
-/// The options of the heads and of the products, which every attention layer has.
+/// Returns the options of heads and products, which every attention layer has.
 inline Schema head_schema() {
   Schema schema;
   schema
@@ -39,7 +39,7 @@ inline Schema head_schema() {
   return encore_layers::add_bias_option(schema);
 }
 
-/// Those, and the dropout of softmax attention.
+/// Returns those and the dropout of softmax attention.
 inline Schema attention_schema() {
   return head_schema().number("attention_dropout", 0.0,
                               {.help = "probability of dropping an attention weight in training",
@@ -48,22 +48,21 @@ inline Schema attention_schema() {
                                .exclusive_max = true});
 }
 
-/// Those of attention whose scores are q k^T / sqrt(D).
+/// Returns those of attention whose scores are q k^T / sqrt(D).
 inline Schema scaled_attention_schema() {
-  return attention_schema().boolean("scaled", true,
-                                    {.help = "scores are divided by the root of D; T5 has them undivided"});
+  return attention_schema().boolean("scaled", true, {.help = "divide scores by the root of D; false in T5"});
 }
 
 /// H heads of D channels, made by products with a bias or without.
 struct Heads {
   std::int64_t count = 1, size = 0;
   bool bias = true;
-  /// H D, the width of queries, keys and values.
+  /// Returns H D, the width of queries, keys and values.
   std::int64_t width() const { return count * size; }
 };
 
-/// The options `heads` and `head_size`; throws OptionError where the heads do not divide the width and have
-/// no size of their own, or where they have more channels than tensors should.
+/// Reads the options `heads` and `head_size`. Throws OptionError if the heads do not divide the width and
+/// have no size of their own, or if they have more channels than a tensor may have.
 inline Heads heads_of(const Options& options, const LayerContext& context) {
   constexpr std::int64_t most_channels = 65536;
   const bool bias = options.flag("bias");
@@ -79,10 +78,10 @@ inline Heads heads_of(const Options& options, const LayerContext& context) {
   while (context.width % nearest != 0) --nearest;
   throw OptionError("heads", std::to_string(heads.count) +
                                  " heads do not divide model.width = " + std::to_string(context.width) +
-                                 "; " + std::to_string(nearest) + " would, or set head_size");
+                                 ": " + std::to_string(nearest) + " would, or set head_size");
 }
 
-/// Both products; what stands between them is the derived class's.
+/// Holds both products; the derived class computes what is between them.
 class AttentionOverSelf : public Layer, public MultipliesRows, public HasOnnxForm {
  public:
   explicit AttentionOverSelf(const Heads& heads) : heads_(heads) {}
@@ -128,8 +127,8 @@ class AttentionOverSelf : public Layer, public MultipliesRows, public HasOnnxFor
 
  protected:
   const Heads& heads() const { return heads_; }
-  /// weights v of softmax attention with these scores (batch, H, length, length) in a graph; seen: whether a
-  /// query sees a key, (length, length) bool, beside the mask of what is no text; "": it always does.
+  /// Returns the weighted values v of softmax attention with these scores (batch, H, length, length) in a
+  /// graph. seen: whether a query sees a key, (length, length) bool, beside the mask of padding; "": always.
   static OnnxValue onnx_softmax(OnnxGraph& graph, const OnnxValue& scores, const OnnxValue& seen,
                                 const OnnxValue& v) {
     OnnxValue keys = graph.unsqueezed(graph.mask(), {1, 2});  // (batch, 1, 1, length)
@@ -137,30 +136,30 @@ class AttentionOverSelf : public Layer, public MultipliesRows, public HasOnnxFor
     const OnnxValue masked = graph.node("Where", {keys, scores, graph.number(-1e9)});
     return graph.product(graph.node("Softmax", {masked}, {{"axis", std::int64_t{-1}}}), v);
   }
-  /// Of a decoder; "" elsewhere.
+  /// Returns which keys a query of a decoder sees; "" elsewhere.
   static OnnxValue onnx_before(OnnxGraph& graph, bool causal) {
     return causal ? graph.node("LessOrEqual", {graph.distances(), graph.integer(0)}) : OnnxValue();
   }
-  /// Queries (0), keys (1) or values (2) in qkv (N, 3 H D).
+  /// Returns the queries (0), keys (1) or values (2) in qkv (N, 3 H D).
   static kernels::Slice part(Tensor qkv, std::int64_t number) {
     const std::int64_t inner = qkv.extent(1) / 3;
     return {qkv, number * inner, inner};
   }
   Tensor qkv(const Step& step) const { return step.buffer(qkv_); }
-  /// As HasAttentionWeights has it.
+  /// Implements HasAttentionWeights::mixing.
   HasAttentionWeights::Mixing mixing(const Step& step) const {
     return {.values = part(qkv(step), 2), .mixed = step.buffer(context_)};
   }
 
  private:
-  /// What attention itself needs.
+  /// Plans what attention itself needs.
   virtual void declare_attention(LayerPlan& plan) = 0;
-  /// context (N, H D) from qkv (N, 3 H D).
+  /// Computes context (N, H D) from qkv (N, 3 H D).
   virtual void attend(const Step& step, Tensor qkv, Tensor context) = 0;
-  /// dqkv (N, 3 H D) from dcontext (N, H D).
+  /// Computes dqkv (N, 3 H D) from dcontext (N, H D).
   virtual void attend_backward(const Step& step, Tensor qkv, Tensor context, Tensor dcontext,
                                Tensor dqkv) = 0;
-  /// The context from queries, keys and values in a graph, all (batch, H, length, D).
+  /// Returns the context from queries, keys and values in a graph, all (batch, H, length, D).
   virtual OnnxValue onnx_attention(OnnxGraph& graph, const OnnxValue& q, const OnnxValue& k,
                                    const OnnxValue& v) const = 0;
 
@@ -183,7 +182,7 @@ class MultiHeadAttention : public AttentionOverSelf, public HasAttentionWeights,
     pattern_.scaled = options.flag("scaled");
   }
 
-  /// q k^T and p v over the pairs of a query and a key that it sees.
+  /// Counts q k^T and p v over the pairs of a query and a visible key.
   double row_multiply_adds(const BatchSize& size) const override {
     const auto length = static_cast<double>(size.longest), sequences = static_cast<double>(size.sequences);
     const double farthest = std::max(length - 1.0, 0.0);
@@ -240,7 +239,7 @@ class MultiHeadAttention : public AttentionOverSelf, public HasAttentionWeights,
 
   static Parts parts(Tensor qkv) { return {part(qkv, 0), part(qkv, 1), part(qkv, 2)}; }
 
-  /// The queries of new rows over the keys of all rows of their text; those behind a query are masked.
+  /// Attends from the queries of new rows to the keys of all rows of their text, except later ones.
   void attend_to_cache(const Step& step, const RowSet& cache, Tensor qkv, Tensor context) const {
     const std::int64_t inner = context.extent(1);
     const Tensor kept = step.buffer(kept_);  // keys and values: (cache rows, 2 H D)
@@ -249,11 +248,11 @@ class MultiHeadAttention : public AttentionOverSelf, public HasAttentionWeights,
                        {kept, 0, inner}, {kept, inner, inner}, context, step.buffer(log_sum_));
   }
 
-  /// What happens to the queries and keys in qkv (N, 3 H D) before they meet.
+  /// Changes the queries and keys in qkv (N, 3 H D) before their product.
   virtual void turn(const Step&, Tensor) const {}
-  /// The gradient of the turned qkv (N, 3 H D) becomes that of the unturned one.
+  /// Turns the gradient of the changed qkv (N, 3 H D) into that of the original one.
   virtual void turn_backward(const Step&, Tensor) const {}
-  /// What is added to the scores, and where its gradient goes, as kernels.hpp has it; empty: nothing is.
+  /// Returns the bias of the scores and the place of its gradient (kernels.hpp); empty without a bias.
   virtual Tensor bias(const Step&) const { return {}; }
   virtual Tensor bias_gradient(const Step&) const { return {}; }
 
@@ -266,10 +265,10 @@ class MultiHeadAttention : public AttentionOverSelf, public HasAttentionWeights,
     if (const OnnxValue bias = onnx_bias(graph); !bias.empty()) scores = graph.add(scores, bias);
     return onnx_softmax(graph, scores, onnx_seen(graph), v);
   }
-  /// turn() and bias() in a graph: of queries or keys (batch, H, length, D); (H, length, length), or "".
+  /// Exports turn() of queries or keys (batch, H, length, D), and bias() (H, length, length), or "".
   virtual OnnxValue onnx_turned(OnnxGraph&, const OnnxValue& x) const { return x; }
   virtual OnnxValue onnx_bias(OnnxGraph&) const { return {}; }
-  /// What the pattern lets a query see.
+  /// Exports which keys the pattern lets a query see.
   OnnxValue onnx_seen(OnnxGraph& graph) const {
     OnnxValue seen;
     if (pattern_.window > 0) {

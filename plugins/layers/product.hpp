@@ -12,41 +12,41 @@ namespace encore_layers {
 
 using namespace encore;
 
-/// Option `bias` of a layer whose products may do without.
+/// Adds the option `bias` of a layer whose products may lack one.
 inline Schema& add_bias_option(Schema& schema) {
-  return schema.boolean("bias", true, {.help = "whether products add a bias; T5 has none"});
+  return schema.boolean("bias", true, {.help = "add a bias to products; false in T5"});
 }
 
 class Product {
  public:
-  /// Parameters "NAME.weight" (out, in) and, where it has one, "NAME.bias" (out).
+  /// Makes the parameters "NAME.weight" (out, in) and, if it has one, "NAME.bias" (out).
   void declare(LayerPlan& plan, const std::string& name, std::int64_t out, std::int64_t in, bool has_bias) {
     weight_ = plan.matrix(name + ".weight", out, in);
     has_bias_ = has_bias;
     if (has_bias_) bias_ = plan.bias(name + ".bias", out);
   }
 
-  /// y (R, out) = activation(x (R, in) W^T + b).
+  /// Computes y (R, out) = activation(x (R, in) W^T + b).
   void forward(const Step& step, Tensor x, Tensor y,
                kernels::Activation activation = kernels::Activation::none) const {
     kernels::linear(step.device(), x, step.parameter(weight_), has_bias_ ? step.parameter(bias_) : Tensor(),
                     activation, y);
   }
-  /// The same in a graph, without an activation.
+  /// Does the same in a graph, without an activation.
   OnnxValue onnx_form(OnnxGraph& graph, const OnnxValue& x) const {
     return has_bias_ ? graph.linear(x, weight_, bias_) : graph.linear(x, weight_);
   }
-  /// The gradients of W and b += those from dy (R, out) and x (R, in).
+  /// Adds the gradients of W and b from dy (R, out) and x (R, in).
   void backward_parameters(const Step& step, Tensor dy, Tensor x) const {
     kernels::linear_backward_parameters(step.device(), dy, x, step.gradient(weight_),
                                         has_bias_ ? step.gradient(bias_) : Tensor());
   }
-  /// Those, then dx (R, in).
+  /// Does the same, then computes dx (R, in).
   void backward(const Step& step, Tensor dy, Tensor x, Tensor dx) const {
     backward_parameters(step, dy, x);
     kernels::linear_backward_input(step.device(), dy, step.parameter(weight_), dx);
   }
-  /// The same where x was activation(...): dx times activation'(saved), as kernels.hpp has it.
+  /// Does the same if x was activation(...): dx times activation'(saved), see kernels.hpp.
   void backward(const Step& step, Tensor dy, Tensor x, Tensor dx, kernels::Activation activation,
                 Tensor saved) const {
     backward_parameters(step, dy, x);

@@ -1,5 +1,5 @@
 // Layer "relative_attention": attention with a learned bias for each bucket of distances (Raffel et al. 2020,
-// section 2.1): score_ij = q_i k_j / sqrt(D) + table[bucket of j - i][head], the division left out with
+// section 2.1): score_ij = q_i k_j / sqrt(D) + table[bucket of j - i][head], without the division if
 // scaled = false, as in T5. The layers of a stack share one table, that of its first block. Near distances
 // have buckets of their own, farther ones share them (kernels.hpp, DistanceBuckets). Place in the flow:
 // multi_head_attention.hpp has the products and the attention.
@@ -20,11 +20,11 @@ class RelativeAttention final : public MultiHeadAttention {
   static Schema options() {
     return MultiHeadAttention::options()
         .integer("buckets", 32,
-                 {.help = "rows of the table; half of them for keys behind the query, but in a decoder",
+                 {.help = "rows of the table; half of them for keys behind the query, except in a decoder",
                   .min = 4,
                   .max = 256})
         .integer("max_distance", 128,
-                 {.help = "from where on all tokens share the last bucket",
+                 {.help = "distance from which all tokens share the last bucket",
                   .unit = "tokens",
                   .min = 2,
                   .max = 65536});
@@ -41,7 +41,7 @@ class RelativeAttention final : public MultiHeadAttention {
     if (buckets_.farthest <= single)
       throw OptionError("max_distance", std::to_string(buckets_.count) +
                                             " buckets hold the distances below " + std::to_string(single) +
-                                            " one by one, and max_distance must be larger than that");
+                                            " one by one: max_distance must be larger than that");
   }
 
   void declare(LayerPlan& plan) override {
@@ -49,7 +49,7 @@ class RelativeAttention final : public MultiHeadAttention {
     table_ = plan.parameter({.name = "distances",
                              .shape = {buckets_.count, heads().count},
                              .initializer = Initializer::normal,
-                             .deviation = 1.0 / std::sqrt(static_cast<double>(plan.width())),  // as T5's
+                             .deviation = 1.0 / std::sqrt(static_cast<double>(plan.width())),  // as in T5
                              .alias = first_block_.empty() ? "" : first_block_ + ".distances"});
     bias_ = plan.buffer("bias", {heads().count, 2 * max_length_},
                         buckets_.causal ? Lifetime::persistent : Lifetime::saved, Element::accumulate);
@@ -74,7 +74,7 @@ class RelativeAttention final : public MultiHeadAttention {
   Tensor bias(const Step& step) const override { return step.buffer(bias_); }
   Tensor bias_gradient(const Step& step) const override { return step.buffer(dbias_); }
   OnnxValue onnx_bias(OnnxGraph& graph) const override {
-    const std::int64_t farthest = buckets_.farthest;  // from where on all distances share a bucket
+    const std::int64_t farthest = buckets_.farthest;  // from here all distances share a bucket
     std::vector<std::int64_t> bucket_at;
     for (std::int64_t distance = -farthest; distance <= farthest; ++distance)
       bucket_at.push_back(kernels::bucket_of(buckets_, distance));

@@ -1,5 +1,5 @@
 // Layer "rotary_attention": attention with rotary positions (Su et al. 2021). Queries and keys are turned by
-// angles that grow with their position, so that a score depends on the distance of the two tokens alone. A
+// angles that grow with their position, so that a score depends only on the distance of the two tokens. A
 // rotation is undone by the opposite one, which is also its backward.
 #include "multi_head_attention.hpp"
 
@@ -23,7 +23,7 @@ class RotaryAttention final : public encore_multi_head_attention::MultiHeadAtten
     if (size % 2 == 0) return;
     if (options.has("head_size"))
       throw OptionError("head_size", "a head of " + std::to_string(size) +
-                                         " channels; rotary positions turn pairs and need an even number");
+                                         " channels: rotary positions turn pairs and need an even number");
     std::string hint = "; set an even model.width";
     if (context.width % 2 == 0) {
       std::int64_t nearest = heads().count;  // the next smaller number that leaves pairs; 1 does
@@ -33,7 +33,7 @@ class RotaryAttention final : public encore_multi_head_attention::MultiHeadAtten
     throw OptionError(
         "heads", std::to_string(heads().count) + " heads of model.width = " + std::to_string(context.width) +
                      " have " + std::to_string(size) +
-                     " channels each; rotary positions turn pairs and need an even number" + hint);
+                     " channels each: rotary positions turn pairs and need an even number" + hint);
   }
 
  private:
@@ -43,7 +43,7 @@ class RotaryAttention final : public encore_multi_head_attention::MultiHeadAtten
   void turn_backward(const Step& step, Tensor dqkv) const override {
     kernels::rotary(step.device(), step.rows(), 2 * heads().count, base_, true, queries_and_keys(dqkv));
   }
-  /// With sines and cosines as constants (data.max_length, D / 2): computed in double as in forward.
+  /// Exports sines and cosines as constants (data.max_length, D / 2), computed in double as in forward.
   OnnxValue onnx_turned(OnnxGraph& graph, const OnnxValue& x) const override {
     const std::int64_t half = heads().size / 2;
     std::vector<float> sines, cosines;

@@ -1,5 +1,5 @@
-// Layer "self_attention": every token attends to every token of its sequence (Vaswani et al. 2017). All of it
-// stands in multi_head_attention.hpp; the other attention layers change one thing each.
+// Layer "self_attention": every token attends to every token of its sequence (Vaswani et al. 2017). Its code
+// is in multi_head_attention.hpp; the other attention layers change one thing each.
 #include "multi_head_attention.hpp"
 
 namespace encore_self_attention {

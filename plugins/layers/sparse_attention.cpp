@@ -1,7 +1,7 @@
 // Layer "sparse_attention": a token attends to the tokens at most `window` places away and to every stride-th
-// token from its own place on, to both sides (the strided pattern of Child et al. 2019; there the two
+// token from its own place, on both sides (the strided pattern of Child et al. 2019; there the two
 // patterns are two heads or one mask, here one mask). With both near sqrt(T), which is the default for T =
-// data.max_length, two steps lead from any token to any other, and time grows with T sqrt(T): keys that are
+// data.max_length, two steps connect any two tokens, and time grows with T sqrt(T): keys that are
 // not seen cost nothing.
 #include <cmath>
 
@@ -14,7 +14,7 @@ using namespace encore;
 class SparseAttention final : public encore_multi_head_attention::MultiHeadAttention {
  public:
   static constexpr const char* summary =
-      "self_attention over the tokens near by and every stride-th token, in time T sqrt(T) (Child et al. "
+      "self_attention over the nearby tokens and every stride-th token, in time T sqrt(T) (Child et al. "
       "2019)";
   static Schema options() {
     return MultiHeadAttention::options()

@@ -1,10 +1,10 @@
-// Optimizers "adam" (Kingma and Ba 2015) and "adamw" (Loshchilov and Hutter 2019), step by step as PyTorch
-// has them:
+// Optimizers "adam" (Kingma and Ba 2015) and "adamw" (Loshchilov and Hutter 2019), with the same steps as
+// PyTorch:
 //   adam: g += decay x      adamw: x *= 1 - rate decay
 //   m += (1 - beta1) (g - m),  v = beta2 v + (1 - beta2) g^2
 //   x -= rate / (1 - beta1^step) * m / (sqrt(v) / sqrt(1 - beta2^step) + epsilon)
 // One pass over the chunks of the blocks; clipping is a factor on g, read where the gradient is read. Chunks
-// without a gradient are updated as if it had been read, to the bit; of those that rest only x is shrunk, if
+// without a gradient get the same bits as if it had been read; of those at rest only x shrinks, if
 // at all.
 #include <cmath>
 
@@ -23,8 +23,8 @@ struct Settings {
   double beta1, beta2, epsilon, weight_decay;
 };
 
-/// The update of one element, with the numbers of its parameter. The penalty of a weight is added to its
-/// gradient, with decay apart from the gradient the weight shrinks instead.
+/// Updates one element with the numbers of its parameter. The L2 penalty of a weight is added to its
+/// gradient; with decoupled decay the weight shrinks instead.
 template <class T>
 struct Rule {
   T scale, penalty, shrink, step_size;
@@ -38,7 +38,7 @@ struct Rule {
     v = square;
     x = shrink * x - step_size * moment / (Kokkos::sqrt(square) * root_factor + epsilon);
   }
-  /// Without a gradient and with moments of zero any element only shrinks.
+  /// An element without a gradient and with moments of zero only shrinks.
   KOKKOS_FORCEINLINE_FUNCTION bool rests() const {
     T x = T(0), m = T(0), v = T(0);
     (*this)(T(0), x, m, v);
@@ -112,7 +112,7 @@ class Adam final : public Optimizer, public SlicedUpdate {
         .number("epsilon", 1e-8,
                 {.help = "added to the root of the second moment", .min = 0.0, .exclusive_min = true})
         .number("weight_decay", Decoupled ? 0.01 : 0.0,
-                {.help = Decoupled ? "share of a weight that is taken off per step, times the learning rate"
+                {.help = Decoupled ? "share of a weight that each step subtracts, times the learning rate"
                                    : "L2 penalty, added to the gradient; for decoupled decay use adamw",
                  .min = 0.0});
   }

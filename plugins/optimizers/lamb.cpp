@@ -5,8 +5,8 @@
 //   x -= rate ratio u,  ratio = |x| / |u|, or 1 where either is zero
 // Tensors that are not decayed (biases, norm gains) keep ratio 1, as in the authors' code: they are short,
 // and a bias that starts at zero could never leave it. Three passes: moments and norms of each chunk; the
-// ratio of each segment from its chunks in order; the update. Chunks without a gradient are updated as if it
-// had been read, to the bit; of those whose moments are zero neither moments nor gradient are touched.
+// ratio of each segment from its chunks in order; the update. Chunks without a gradient get the same bits as
+// if it had been read; for those with zero moments neither moments nor gradient are touched.
 #include <cmath>
 
 #include <encore/plugin.hpp>
@@ -24,14 +24,14 @@ struct Settings {
   double beta1, beta2, epsilon, weight_decay, max_ratio;
 };
 
-/// The update of one element before its length is set; m and v without the correction of their bias.
+/// Updates one element before its length is set; m and v are without the correction of their bias.
 template <class T>
 struct Direction {
   T inverse1, inverse2, epsilon;  ///< 1 / (1 - beta^step) of both moments
   KOKKOS_FORCEINLINE_FUNCTION T operator()(T x, T m, T v, T decay) const {
     return m * inverse1 / (Kokkos::sqrt(v * inverse2) + epsilon) + (decay == T(0) ? T(0) : decay * x);
   }
-  /// Moments of zero make no step of their own: what is left is the decay.
+  /// Moments of zero make no step of their own: only the decay is left.
   KOKKOS_FORCEINLINE_FUNCTION bool rests() const { return (*this)(T(0), T(0), T(0), T(0)) == T(0); }
 };
 
@@ -143,7 +143,7 @@ class Lamb final : public Optimizer, public SlicedUpdate {
   static Schema options() {
     return Schema()
         .number("learning_rate", 1e-3,
-                {.help = "length of a step as a share of the parameter's, at the schedule's factor 1",
+                {.help = "length of a step as a share of the parameter's length, at the schedule's factor 1",
                  .min = 0.0,
                  .exclusive_min = true})
         .number("beta1", 0.9,

@@ -1,7 +1,7 @@
 // Optimizer "sgd": stochastic gradient descent with momentum (Polyak 1964) or Nesterov's, as in PyTorch:
 //   g += decay x,  m = momentum m + g,  x -= rate (nesterov ? g + momentum m : m)
-// In the first step m is zero, so it starts as the gradient. Chunks without a gradient are updated as if it
-// had been read, to the bit; those that rest are passed over.
+// In the first step m is zero, so it starts as the gradient. Chunks without a gradient get the same bits as
+// if it had been read; those at rest are skipped.
 #include <encore/plugin.hpp>
 #include <encore/rows.hpp>
 #include <encore/sliced_update.hpp>
@@ -16,7 +16,7 @@ struct Settings {
   bool nesterov;
 };
 
-/// The update of one element, with the numbers of its parameter.
+/// Updates one element with the numbers of its parameter.
 template <class T>
 struct Rule {
   T rate, decay, scale, momentum;
@@ -28,7 +28,7 @@ struct Rule {
     m = moment;
     x -= rate * (nesterov ? gradient + momentum * moment : moment);
   }
-  /// Without a gradient and with a moment of zero any element stays as it is.
+  /// An element without a gradient and with a moment of zero stays as it is.
   KOKKOS_FORCEINLINE_FUNCTION bool rests() const {
     T x = T(0), m = T(0);
     (*this)(T(0), x, m);
@@ -87,7 +87,7 @@ class Sgd final : public Optimizer, public SlicedUpdate {
         settings_{options.number("momentum"), options.number("weight_decay"), options.flag("nesterov")} {
     if (settings_.nesterov && settings_.momentum == 0.0)
       throw OptionError("nesterov",
-                        "nesterov = true needs a momentum above 0; set momentum = 0.9 or nesterov = false");
+                        "nesterov = true needs a momentum above 0: set momentum = 0.9 or nesterov = false");
   }
 
   double learning_rate() const override { return learning_rate_; }

@@ -1,4 +1,4 @@
-// Line by line; all rows that cannot be read are reported at once.
+// Reads line by line, and reports all invalid rows at once.
 #include "conll.hpp"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ std::string Dataset::malformed_message() const {
 
 namespace {
 
-/// As parse, but what is wrong with rows is added to `problems`, and a set may be empty.
+/// Works as parse(), but adds what is wrong with rows to `problems`, and a set may be empty.
 Dataset parse_rows(std::string_view text, const std::string& name, const Format& format,
                    RowProblems& problems) {
   Dataset set;
@@ -120,13 +120,13 @@ Dataset parse_rows(std::string_view text, const std::string& name, const Format&
   return set;
 }
 
-/// Says what was skipped; throws Error for a set without any sentence.
+/// Notes what was skipped. Throws Error if a set has no sentence.
 void finish(Dataset& set, const std::string& name, const std::string& what, const RowProblems& problems) {
   set.skipped = skipped_message(set.skipped_sentences, set.sentences.size(), problems);
   if (set.sentences.empty())
     throw Error(name + ": the " + what +
                 (set.skipped_sentences > 0 ? " has no sentence that can be read; " + set.skipped
-                                           : " is empty; it needs at least one row with a token and a tag"));
+                                           : " is empty: expected at least one row with a token and a tag"));
 }
 
 }  // namespace
@@ -150,7 +150,7 @@ std::string text_of(const Records::TextLists& words, const Records::TextLists& t
     for (std::size_t word = 0; word < words[i].size(); ++word) {
       for (const std::string* part : {&words[i][word], &tags[i][word]})
         if (!has_default_columns(format) && part->find(delimiter) != std::string::npos)
-          throw Error("\"" + *part + "\" cannot be written in columns that are parted by \"" +
+          throw Error("\"" + *part + "\" cannot be written in columns that are separated by \"" +
                       std::string(1, delimiter) + "\"");
       for (std::size_t column = 0; column <= std::max(token, label); ++column) {
         if (column > 0) text += delimiter;
@@ -189,7 +189,8 @@ Records ConllReader::read(std::span<const InputText> files, const std::string& w
     add_stray_returns(records.notes, files[i].name, set.stray_returns);
     for (const auto& [from, to] : format_.labels)
       if (!set.mapped.contains(from))
-        records.notes.push_back("no label or type of entity is \"" + from + "\", which label_map names");
+        records.notes.push_back("label_map names \"" + from +
+                                "\", but no label or type of entity has that name");
     for (Sentence& sentence : set.sentences) {
       words.push_back(std::move(sentence.words));
       tags.push_back(std::move(sentence.tags));

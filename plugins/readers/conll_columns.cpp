@@ -1,4 +1,4 @@
-// Where the token and the label of a row stand, and what may be wrong with a row.
+// Finds the token and the label of a row, and what is wrong with a row.
 #include "conll_columns.hpp"
 
 #include <cctype>
@@ -11,7 +11,7 @@
 namespace encore::conll {
 namespace {
 
-/// What is wrong with the columns of a row; empty where nothing is. For columns that were chosen.
+/// Returns what is wrong with the columns of a row, or "". For columns that were chosen.
 std::string problem_of_chosen(std::span<const std::string_view> columns, const Format& format) {
   const auto count = static_cast<std::int64_t>(columns.size());
   const std::string parted = format.delimiter == ' '    ? "tabs or blanks"
@@ -21,10 +21,10 @@ std::string problem_of_chosen(std::span<const std::string_view> columns, const F
        {std::pair{format.token_column, "token"}, {format.label_column, "label"}})
     if (column > count)
       return "this row has " + counted(count, "column", "columns") + " and no column " +
-             std::to_string(column) + ", which holds the " + holds + "; columns are parted by " + parted;
+             std::to_string(column) + ", which holds the " + holds + "; columns are separated by " + parted;
   if (format.label_column == 0 && count <= format.token_column)
     return "this row has " + counted(count, "column", "columns") +
-           " and none behind the token, where the label stands; columns are parted by " + parted;
+           " and none behind the token for the label; columns are separated by " + parted;
   const auto token = static_cast<std::size_t>(format.token_column) - 1, label = place_of_label(format, count);
   for (const auto& [place, holds] : {std::pair{token, "token"}, {label, "label"}})
     if (columns[place].empty())
@@ -38,9 +38,9 @@ char delimiter_of(const Options& options) {
   if (text == "tab" || text == "\t") return '\t';
   if (text.size() == 1 && std::ispunct(static_cast<unsigned char>(text.front())) != 0) return text.front();
   throw OptionError("delimiter",
-                    "delimiter = \"" + text +
-                        "\" parts no columns; it is \"whitespace\", \"tab\", or one character that is no "
-                        "letter, digit or blank");
+                    "invalid delimiter = \"" + text +
+                        "\": expected \"whitespace\", \"tab\", or one character that is not a letter, "
+                        "digit or blank");
 }
 
 std::map<std::string, std::string> label_map_of(const Options& options) {
@@ -49,7 +49,7 @@ std::map<std::string, std::string> label_map_of(const Options& options) {
     const std::size_t parting = entry.find('=');
     if (parting == std::string::npos || parting == 0 || parting + 1 == entry.size())
       throw OptionError("label_map",
-                        "label_map has \"" + entry + "\"; an entry is FROM=TO, as in \"PERSON=PER\"");
+                        "invalid label_map \"" + entry + "\": expected FROM=TO, such as \"PERSON=PER\"");
     if (!labels.emplace(entry.substr(0, parting), entry.substr(parting + 1)).second)
       throw OptionError("label_map", "label_map names \"" + entry.substr(0, parting) + "\" twice");
   }
@@ -63,26 +63,30 @@ Schema format_options() {
       .integer("token_column", 1, {.help = "column with the token, counted from 1", .min = 1.0})
       .integer("label_column", 0,
                {.help = "column with the label, counted from 1; 0: the last one", .min = 0.0})
-      .text(
-          "delimiter", "whitespace",
+      .text("delimiter", "whitespace",
+            {.help = "separator of the columns: \"whitespace\" (tabs if a line has one, else blanks), "
+                     "\"tab\", or a "
+                     "character such as \",\""})
+      .choice(
+          "label_type", "entity", {"entity", "word"},
           {.help =
-               "what parts the columns: \"whitespace\" (tabs where a line has one, else blanks), \"tab\", or "
-               "a character such as \",\""})
-      .choice("label_type", "entity", {"entity", "word"},
-              {.help = "what a label is: the tag of an entity, read as IOB2, or any label of the word, which "
-                       "stays as it is"})
+               "kind of the labels: the tag of an entity, read as IOB2, or any label of the word, which is "
+               "kept as it is"})
       .text_list(
           "label_map", {},
-          {.help = "labels that are read as others, as in [\"PERSON=PER\", \"B-MISC=O\"]; a type of entity "
-                   "stands for all of its tags"})
+          {.help =
+               "labels to rename, such as [\"PERSON=PER\", \"B-MISC=O\"]; a type of entity renames all of "
+               "its tags"})
       .text(
           "comment", "",
-          {.help = "lines that begin with this and are not rows are comments (\"#\" in CoNLL-U); a line with "
-                   "the columns of a row is one, so tokens may begin with it; \"\": there are none"})
+          {.help =
+               "lines that begin with this and are not rows are comments (\"#\" in CoNLL-U); a line with the "
+               "columns of a row is a row, so tokens may begin with it; \"\": no comments"})
       .choice(
           "bad_rows", "error", {"error", "skip"},
-          {.help = "what becomes of rows that cannot be read: nothing starts, or their sentences are left "
-                   "out and counted in the run's log"});
+          {.help =
+               "what to do with invalid rows: refuse the run, or skip their sentences and count them in the "
+               "run's log"});
 }
 
 Format format_of(const Options& options) {
@@ -96,7 +100,7 @@ Format format_of(const Options& options) {
   if (format.token_column == format.label_column)
     throw OptionError("label_column",
                       "label_column = " + std::to_string(format.label_column) +
-                          " is the column of the token too; token and label need a column each");
+                          " is also the column of the token: token and label need a column each");
   return format;
 }
 
@@ -129,12 +133,12 @@ std::string problem_of(std::span<const std::string_view> columns, const Format& 
     const std::string problem = problem_of_chosen(columns, format);
     if (!problem.empty()) return problem;
   } else if (count > 1 && columns.front().empty()) {
-    return "the token in front of the first tab is empty; a row is a token, a tab and its tag, and a line "
-           "without anything parts two sentences";
+    return "the token before the first tab is empty; a row is a token, a tab and its tag, and an empty line "
+           "separates two sentences";
   } else if (count < 2) {
     return ends_with_tab ? "this row has a token and nothing behind its tab; its tag is missing"
-                         : "this row has one column; write the token first and its tag last, parted by a "
-                           "tab or blanks";
+                         : "this row has one column; write the token first and its tag last, separated by "
+                           "a tab or blanks";
   }
   if (expected != 0 && count != expected)
     return "this row has " + std::to_string(count) + " columns, the rows before it have " +
@@ -146,7 +150,7 @@ std::string problem_of_tag(const std::string& tag, const Format& format) {
   if (!format.entities || is_tag(tag)) return "";
   return "\"" + tag + "\" in " +
          (format.label_column == 0 ? "the last column" : "column " + std::to_string(format.label_column)) +
-         " is no tag; a tag is O, or B-, I-, E- or S- before a type";
+         " is not a tag: expected O, or B-, I-, E- or S- before a type";
 }
 
 std::string mapped_label(std::string_view label, const Format& format,

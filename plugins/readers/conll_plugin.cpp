@@ -1,4 +1,4 @@
-// The reader that comes with Encore, as a plugin.
+// The reader "conll" as a plugin.
 #include <encore/plugin.hpp>
 
 #include "conll.hpp"

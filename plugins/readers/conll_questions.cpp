@@ -1,4 +1,4 @@
-// One walk over the lines serves reading and writing, so that both see the same rows.
+// Reads and writes by one walk over the lines, so that both see the same rows.
 #include "conll_questions.hpp"
 
 #include <map>
@@ -23,10 +23,10 @@ struct AskedRow {
   std::int64_t columns = 0;
 };
 
-/// What the rows of a file look like, by the first of them that cannot be a comment.
+/// The shape of a file's rows, by the first row that cannot be a comment.
 struct Shape {
   std::int64_t columns = 0;  ///< 0: there is no such row
-  bool has_tags = false;     ///< it has the tag of an entity where the label would stand
+  bool has_tags = false;     ///< it has the tag of an entity in the column of the label
 };
 
 Shape shape_of(std::string_view text, const Format& format) {
@@ -43,8 +43,8 @@ Shape shape_of(std::string_view text, const Format& format) {
   return shape;
 }
 
-/// In a file with tags as `read` decides it. Without them a line with the columns of a row is one, unless
-/// only blanks part its columns and the mark stands alone, as in "# words".
+/// In a file with tags it decides as `read` does. Without them a line with the columns of a row is a row,
+/// unless only blanks separate its columns and the mark is a column, as in "# words".
 bool is_comment_here(std::string_view line, const Format& format, const Shape& shape,
                      std::vector<std::string_view>& columns) {
   if (format.comment.empty() || !line.starts_with(format.comment)) return false;
@@ -58,8 +58,7 @@ bool is_comment_here(std::string_view line, const Format& format, const Shape& s
          (behind.empty() || behind.front() == ' ' || behind.front() == '\t');
 }
 
-/// What is wrong with the columns of a row; empty where nothing is. `expected` columns, 0 before the first
-/// row.
+/// Returns what is wrong with the columns of a row, or "". `expected` columns, 0 before the first row.
 std::string problem_of_question(std::span<const std::string_view> columns, const Format& format,
                                 std::int64_t expected) {
   const std::int64_t count = std::ssize(columns);
@@ -67,7 +66,7 @@ std::string problem_of_question(std::span<const std::string_view> columns, const
   if (expected != 0 && count != expected)
     return "this row has " + counted(count, "column", "columns") + ", the rows before it have " +
            std::to_string(expected) + "; every row needs the same columns" +
-           (format.delimiter == ' ' ? ", one token per row; a file of plain text is read with --format text"
+           (format.delimiter == ' ' ? ", one token per row; read a file of plain text with --format text"
                                     : "");
   if (count < format.token_column)
     return "this row has " + counted(count, "column", "columns") + " and no " + column +
@@ -84,8 +83,8 @@ std::string_view without_mark(std::string_view text) {
   return text;
 }
 
-/// `take_row(AskedRow)` for each row, `end_sentence()` behind each sentence and perhaps more often. Returns
-/// what is to be noted. Throws Error as questions_in does.
+/// Calls take_row(AskedRow) for each row, and end_sentence() behind each sentence and perhaps more often.
+/// Returns the notes. Throws Error as questions_in does.
 template <class TakeRow, class EndSentence>
 std::vector<std::string> walk(std::string_view text, const std::string& name, const Format& format,
                               const TakeRow& take_row, const EndSentence& end_sentence) {
@@ -109,7 +108,7 @@ std::vector<std::string> walk(std::string_view text, const std::string& name, co
       continue;
     }
     expected = std::ssize(columns);
-    // A column alone is what a tab behind it would make of it.
+    // A row with one column is read as if a tab followed it.
     const std::string_view word = columns[static_cast<std::size_t>(format.token_column) - 1];
     take_row(AskedRow{.line = line,
                       .word = expected == 1 ? trimmed(word) : word,
@@ -123,7 +122,7 @@ std::vector<std::string> walk(std::string_view text, const std::string& name, co
   return notes;
 }
 
-/// A row up to the end of its last column. White space behind that is part of no column, unless a character
+/// A row up to the end of its last column. White space behind that belongs to no column, unless a character
 /// of its own parts the columns: a new column goes in front of it.
 std::string_view columns_of(const AskedRow& row, const Format& format) {
   if (format.delimiter != ' ') return row.line;
@@ -131,7 +130,7 @@ std::string_view columns_of(const AskedRow& row, const Format& format) {
   return row.line.substr(0, static_cast<std::size_t>(line.data() + line.size() - row.line.data()));
 }
 
-/// What parts a new column of a row from the one before it.
+/// Returns the separator between a new column of a row and the one before it.
 char delimiter_of_row(const AskedRow& row, const Format& format) {
   if (format.delimiter != ' ') return format.delimiter;
   return row.columns > 1 && columns_of(row, format).find('\t') == std::string_view::npos ? ' ' : '\t';
@@ -167,8 +166,8 @@ std::string with_labels(const InputText& file, const Records::TextLists& labels,
         const char delimiter = delimiter_of_row(row, format);
         if (label.find(delimiter) != std::string::npos)
           throw Error(file.name + ":" + std::to_string(row.number) + ": the label \"" + label +
-                      "\" cannot be written in columns that are parted by \"" + std::string(1, delimiter) +
-                      "\"; part the columns by tabs");
+                      "\" cannot be written in columns that are separated by \"" + std::string(1, delimiter) +
+                      "\"; separate the columns by tabs");
         const std::string_view columns = columns_of(row, format);
         const auto end = static_cast<std::size_t>(columns.data() + columns.size() - text.data());
         all.append(text.substr(done, end - done)).append(1, delimiter).append(label);

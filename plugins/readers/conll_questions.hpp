@@ -1,6 +1,6 @@
-// A CoNLL file whose labels do not count, because they are missing or because a model is to give them: its
-// words, and the same file with a column for the model's labels. Place in the flow: the reader "conll"
-// (conll.hpp) for `exp predict --format conll --file FILE`.
+// A CoNLL file whose labels are ignored, because they are missing or because a model gives them: its words,
+// and the same file with a column for the model's labels. Place in the flow: the reader "conll" (conll.hpp)
+// for `exp predict --format conll --file FILE`.
 #pragma once
 
 #include <string>
@@ -11,14 +11,13 @@
 
 namespace encore::conll {
 
-/// The words of each sentence, as they stand in the column of the token. Rows need the column of the token
-/// and all the same columns; which of the others is the label, and whether there is one, does not matter.
-/// Throws Error naming file and line of all rows that cannot be read, up to a limit.
+/// Returns the words of each sentence from the column of the token. All rows need that column and the same
+/// number of columns; they may lack the label, or have it in any other column. Throws Error naming file and
+/// line of all invalid rows, up to a limit.
 Records questions_in(const InputText& file, const Format& format);
 
-/// The file with one more column in each row: the label of its word in `labels`. It is parted from the others
-/// as they are from each other, by a tab where there is one column only. Throws Error for a label that this
-/// delimiter would part.
+/// Returns the file with one more column in each row: the label of its word in `labels`. It is separated as
+/// the other columns are, by a tab if there is only one. Throws Error if a label contains the delimiter.
 std::string with_labels(const InputText& file, const Records::TextLists& labels, const Format& format);
 
 }  // namespace encore::conll

@@ -1,4 +1,4 @@
-// Decided by the columns: tokens may begin with the mark of a comment too ("#fun").
+// Distinguishes rows from comments by their columns: tokens may begin with the mark too ("#fun").
 #include "conll_rows.hpp"
 
 #include <map>
@@ -34,8 +34,8 @@ std::string_view first_row(std::string_view text, const Format& format) {
   return {};
 }
 
-/// A line is a row where it has as many columns as other rows, and a label where one is due; blanks alone do
-/// not make a row of "# words" whose label may be any word.
+/// A line is a row if it has as many columns as other rows, and a label if one is due. Blanks alone do not
+/// make "# words" a row if labels may be any word.
 bool is_comment(std::string_view line, const Format& format, std::int64_t expected,
                 std::vector<std::string_view>& columns) {
   if (format.comment.empty() || !line.starts_with(format.comment)) return false;
@@ -58,7 +58,7 @@ std::string problem_of_heading(std::span<const std::string_view> columns, const 
   const std::string_view token = columns[static_cast<std::size_t>(format.token_column) - 1];
   if (!is_text_heading(token) || !is_label_heading(label)) return "";
   return "this row names the columns (\"" + std::string(token) + "\", \"" + std::string(label) +
-         "\") and is no token; take it out";
+         "\") and has no token: remove it";
 }
 
 }  // namespace encore::conll

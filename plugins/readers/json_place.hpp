@@ -1,5 +1,5 @@
-// What readers of JSON need before they parse: a limit to how deep values lie in each other, and where in a
-// text a byte stands. Place in the flow: squad.cpp, jsonl.cpp.
+// Helpers for readers of JSON: a limit on the depth of values, and the line and column of a byte. Place in
+// the flow: squad.cpp, jsonl.cpp.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace encore {
 
-/// "3:17", line and column of a byte, both from 1.
+/// Returns line and column of a byte as "3:17", both from 1.
 inline std::string place_in(std::string_view text, std::size_t byte) {
   const std::string_view before = text.substr(0, std::min(byte, text.size()));
   const std::size_t newline = before.find_last_of("\r\n");
@@ -20,11 +20,11 @@ inline std::string place_in(std::string_view text, std::size_t byte) {
   return std::to_string(1 + count_line_ends(before)) + ":" + std::to_string(before.size() - begin + 1);
 }
 
-/// Values that lie deeper in each other are refused.
+/// Values that are nested deeper are refused.
 inline constexpr std::size_t most_json_levels = 32;
 
-/// The first bracket that opens more levels; nothing where there is none. A parser may read any depth: what
-/// overflows the stack is all that walks over its result.
+/// Returns the first bracket that opens more levels, or nothing. The parser reads any depth, but code that
+/// walks over its result would overflow the stack.
 inline std::optional<std::size_t> too_deep(std::string_view json) {
   std::size_t depth = 0;
   bool quoted = false;

@@ -1,4 +1,4 @@
-// Line by line; what is wrong with a line is a sentence, so that all lines are reported at once.
+// Reads line by line. Each problem is a sentence, so that all lines are reported at once.
 #include "jsonl.hpp"
 
 #include <algorithm>
@@ -24,20 +24,20 @@ bool is_blank(std::string_view text) {
 }
 
 constexpr const char* one_per_line =
-    "one object per line is expected, as jq -c '.[]' FILE writes the objects of an array";
+    "expected one object per line, as jq -c '.[]' FILE writes the objects of an array";
 
-/// What is wrong with a line of an array or object that goes over several lines; empty where it is neither.
+/// Returns what is wrong with a line of an array or object that spans several lines, or "".
 std::string problem_of_part(std::string_view line) {
   const std::string_view text = trimmed(line);
   if (text == "[" || text == "]" || text == "{" || text == "}" || text.ends_with(',') ||
       text.starts_with('['))
-    return "this line is a part of a JSON " +
+    return "this line is part of a JSON " +
            std::string(text == "{" || text == "}" || text.starts_with('"') ? "object" : "array") +
-           " that goes over several lines; " + one_per_line;
+           " that spans several lines; " + one_per_line;
   return "";
 }
 
-/// The name that a value is; nothing where it is none.
+/// Returns the value as a name, or nothing if it is not a name.
 std::optional<std::string> name_in(const Json& value) {
   if (value.is_number_integer() || value.is_boolean()) return value.dump();
   if (!value.is_string() || is_blank(value.get_ref<const std::string&>())) return std::nullopt;
@@ -64,7 +64,8 @@ Json json_of(const T& value) {
   return value;
 }
 
-/// A key for each field of answers that no object of a text has: "predicted_label", or "predicted_label_2".
+/// Returns a key for each field of answers that no object of a text has: "predicted_label", or
+/// "predicted_label_2".
 std::vector<std::string> free_keys(std::string_view text, const Records& answers) {
   std::set<std::string> taken;
   for (Lines lines(text); lines.next();) {
@@ -86,29 +87,30 @@ std::string key_text(const std::string& key) {
   return "\"" + key + "\"";
 }
 
-/// Throws OptionError where options of a text stand beside those of a source and its target.
+/// Throws OptionError if options of a text are given beside those of a source and its target.
 void require_pair_options(const Options& options) {
   for (const char* option : {"source_key", "target_key"})
     if (options.text(option).empty())
       throw OptionError(option, std::string(option) +
-                                    " is not named; a source and its target need both, source_key and "
+                                    " is missing: a source and its target need both source_key and "
                                     "target_key");
   const char* other = !options.text("text2_key").empty()     ? "text2_key"
                       : options.text("label_type") != "text" ? "label_type"
                       : options.flag("marked_spans")         ? "marked_spans"
                                                              : nullptr;
   if (other != nullptr)
-    throw OptionError(other, std::string(other) +
-                                 " is of a text with a label, and source_key makes of each line a source and "
-                                 "its target; take one of the two out");
+    throw OptionError(other,
+                      std::string(other) +
+                          " is for a text with a label, but source_key makes each line a source and its "
+                          "target: remove one of the two");
   if (options.text("source_key") == options.text("target_key"))
     throw OptionError("target_key", "target_key = " + key_text(options.text("target_key")) +
-                                        " is the key of the source too");
+                                        " is also the key of the source");
 }
 
 }  // namespace
 
-/// What was read so far.
+/// The records that were read so far.
 struct JsonlReader::Taken {
   Records::Texts texts = {}, second_texts = {}, labels = {};
   Records::SpanLists spans = {};
@@ -122,18 +124,17 @@ struct JsonlReader::Taken {
 Schema JsonlReader::options() {
   return Schema()
       .text("text_key", "text", {.help = "key of the text"})
-      .text("label_key", "label", {.help = "key of the label; \"\": there is none"})
-      .text("text2_key", "", {.help = "key of the second text of a pair; \"\": there is none"})
-      .text("source_key", "",
-            {.help = "key of a text that another one is made of; with target_key in place of text and label"})
-      .text("target_key", "", {.help = "key of the text that is made of the source"})
+      .text("label_key", "label", {.help = "key of the label; \"\": no label"})
+      .text("text2_key", "", {.help = "key of the second text of a pair; \"\": no second text"})
+      .text("source_key", "", {.help = "key of a source text; with target_key, in place of text and label"})
+      .text("target_key", "", {.help = "key of the target text"})
       .choice("label_type", "text", {"text", "list", "number"},
-              {.help = "what a label is: one name, a list of them, or a number"})
+              {.help = "kind of the label: one name, a list of names, or a number"})
       .boolean("marked_spans", false,
-               {.help = "each text has two spans, <e1>so</e1> and <e2>so</e2>: the marks are taken out"})
-      .choice(
-          "bad_rows", "error", {"error", "skip"},
-          {.help = "what becomes of lines that cannot be read; skipped ones are counted in the run's log"});
+               {.help = "take the marks of two spans, <e1>...</e1> and <e2>...</e2>, out of each text"})
+      .choice("bad_rows", "error", {"error", "skip"},
+              {.help = "what to do with invalid lines: refuse the run, or skip them and count them in the "
+                       "run's log"});
 }
 
 JsonlReader::JsonlReader(const Options& options, const ReaderContext&)
@@ -153,39 +154,39 @@ JsonlReader::JsonlReader(const Options& options, const ReaderContext&)
     label_key_.clear();
     return;
   }
-  if (text_key_.empty()) throw OptionError("text_key", "text_key is empty; name the key of the text");
+  if (text_key_.empty()) throw OptionError("text_key", "text_key is empty: name the key of the text");
   if (second_key_ == text_key_)
     throw OptionError("text2_key",
-                      "text2_key = " + key_text(second_key_) + " is the key of the first text too");
+                      "text2_key = " + key_text(second_key_) + " is also the key of the first text");
   if (label_key_ == text_key_ || (!label_key_.empty() && label_key_ == second_key_))
-    throw OptionError("label_key", "label_key = " + key_text(label_key_) + " is the key of a text too");
+    throw OptionError("label_key", "label_key = " + key_text(label_key_) + " is also the key of a text");
 }
 
 // --- reading ---
 
-/// What is wrong with a line; empty where nothing is, and then it was taken.
+/// Takes a line. Returns what is wrong with it, or "" if it was taken.
 std::string JsonlReader::take(std::string_view line, Sight sight, Taken& taken) const {
   if (line.size() > most_bytes)
-    return "this line has " + std::to_string(line.size()) + " bytes; at most " + std::to_string(most_bytes) +
-           " are read";
+    return "this line has " + std::to_string(line.size()) + " bytes: expected at most " +
+           std::to_string(most_bytes);
   if (too_deep(line)) return "this line nests more than " + std::to_string(most_json_levels) + " levels deep";
   Json object;
   try {
     object = Json::parse(line);
   } catch (const Json::parse_error& error) {
     if (const std::string problem = problem_of_part(line); !problem.empty()) return problem;
-    return "this line is no JSON: byte " + std::to_string(error.byte) + " cannot be read";
+    return "this line is not valid JSON: byte " + std::to_string(error.byte) + " cannot be read";
   } catch (const Json::exception&) {
     return "this line holds a number that is too large";
   }
   if (object.is_array()) return "this line is a JSON array; " + std::string(one_per_line);
-  if (!object.is_object()) return std::string("this line is ") + object.type_name() + " and no JSON object";
+  if (!object.is_object()) return std::string("this line is ") + object.type_name() + ", not a JSON object";
   std::vector<std::string> texts;
   for (const std::string* key : {&text_key_, &second_key_}) {
     if (key->empty() || (key == &second_key_ && pairs_ && sight == Sight::questions)) continue;
     const auto found = object.find(*key);
-    if (found == object.end()) return "this object has no key " + key_text(*key);
-    if (!found->is_string()) return key_text(*key) + " is " + found->type_name() + " and no text";
+    if (found == object.end()) return "this object lacks the key " + key_text(*key);
+    if (!found->is_string()) return key_text(*key) + " is " + found->type_name() + ", not a text";
     texts.push_back(found->get<std::string>());
     if (is_blank(texts.back())) return "the text of " + key_text(*key) + " is empty";
   }
@@ -196,7 +197,7 @@ std::string JsonlReader::take(std::string_view line, Sight sight, Taken& taken) 
   }
   if (!label_key_.empty() && sight == Sight::everything) {
     const auto found = object.find(label_key_);
-    if (found == object.end()) return "this object has no key " + key_text(label_key_);
+    if (found == object.end()) return "this object lacks the key " + key_text(label_key_);
     if (std::string problem = take_label(*found, taken); !problem.empty()) return problem;
   }
   taken.texts.push_back(std::move(texts.front()));
@@ -208,22 +209,23 @@ std::string JsonlReader::take(std::string_view line, Sight sight, Taken& taken) 
 std::string JsonlReader::take_label(const Json& value, Taken& taken) const {
   const std::string is = key_text(label_key_) + " is " + value.type_name();
   if (type_ == LabelType::number) {
-    if (!value.is_number()) return is + " and no number";
+    if (!value.is_number()) return is + ", not a number";
     taken.numbers.push_back(value.get<double>());
     return "";
   }
   if (type_ == LabelType::text) {
     std::optional<std::string> name = name_in(value);
     if (!name)
-      return value.is_string() ? "the label of " + key_text(label_key_) + " is empty" : is + " and no name";
+      return value.is_string() ? "the label of " + key_text(label_key_) + " is empty" : is + ", not a name";
     taken.labels.push_back(std::move(*name));
     return "";
   }
-  if (!value.is_array()) return is + " and no list of names";
+  if (!value.is_array()) return is + ", not a list of names";
   std::vector<std::string> list;
   for (const Json& entry : value) {
     std::optional<std::string> name = name_in(entry);
-    if (!name) return "the list of " + key_text(label_key_) + " holds " + entry.dump() + ", which is no name";
+    if (!name)
+      return "the list of " + key_text(label_key_) + " holds " + entry.dump() + ", which is not a name";
     list.push_back(std::move(*name));
   }
   taken.lists.push_back(std::move(list));
@@ -249,7 +251,7 @@ Records JsonlReader::read(std::span<const InputText> files, const std::string& w
   if (taken.texts.empty() && !files.empty())
     throw Error(files.front().name + ": the " + what +
                 (taken.rows > 0 ? " has no line that can be read; " + problems.skipped(taken.rows)
-                                : " is empty; it needs at least one object with a text"));
+                                : " is empty: expected at least one object with a text"));
   Records records;
   records.notes = std::move(taken.notes);
   records.add(text_field(), std::move(taken.texts));
@@ -278,7 +280,7 @@ std::optional<Records> JsonlReader::read_questions(const InputText& file) const 
   return records;
 }
 
-/// Put in front of the bracket that closes an object, so that its own members stay as they are.
+/// Text before the bracket that closes an object, so that its own members stay as they are.
 std::string JsonlReader::write_answers(const InputText& file, const Records& answers) const {
   const std::string_view text = without_mark(file.text);
   const std::vector<std::string> keys = free_keys(text, answers);

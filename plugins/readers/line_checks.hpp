@@ -1,6 +1,6 @@
-// What the readers of lines say about lines alike: lone carriage returns among other line ends, lines that
-// are too long to be rows, and first rows that are headings. Place in the flow: conll.cpp, tsv.cpp,
-// parallel.cpp, text_file.cpp, jsonl.cpp.
+// Checks that the readers of lines share: lone carriage returns among other line ends, lines that are too
+// long to be rows, and first rows that are headings. Place in the flow: conll.cpp, tsv.cpp, parallel.cpp,
+// text_file.cpp, jsonl.cpp.
 #pragma once
 
 #include <algorithm>
@@ -14,17 +14,17 @@
 
 namespace encore {
 
-/// A row that is longer is refused: a line end or a closing quotation mark is missing, most likely.
+/// A longer row is refused: most likely a line end or a closing quotation mark is missing.
 inline constexpr std::size_t most_row_bytes = std::size_t{1} << 24;
 
-/// What is wrong with the length of a row; empty where nothing is.
+/// Returns what is wrong with the length of a row, or "".
 inline std::string problem_of_length(std::string_view row) {
   if (row.size() <= most_row_bytes) return "";
-  return "this row has " + std::to_string(row.size()) + " bytes; at most " + std::to_string(most_row_bytes) +
-         " are read, and a line end may be missing";
+  return "this row has " + std::to_string(row.size()) + " bytes: expected at most " +
+         std::to_string(most_row_bytes) + "; a line end may be missing";
 }
 
-/// Says that lone CRs end lines of a file that has other line ends too: they may be characters of a text.
+/// Notes lone CRs in a file with other line ends: they may be characters of a text.
 inline void add_stray_returns(std::vector<std::string>& notes, const std::string& file, std::int64_t count) {
   if (count > 0)
     notes.push_back(file + ": " + std::to_string(count) +
@@ -42,7 +42,7 @@ inline bool is_label_heading(std::string_view value) {
   return std::ranges::find(names, small) != names.end();
 }
 
-/// Likewise of a column with a text, a token or a source.
+/// Whether a value is a usual heading of a column with a text, a token or a source.
 inline bool is_text_heading(std::string_view value) {
   constexpr std::array<std::string_view, 20> names = {
       "text",   "texts",    "sentence", "sentence1", "premise", "question1", "content",

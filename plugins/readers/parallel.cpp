@@ -1,4 +1,4 @@
-// Pair of files by pair of files, line by line.
+// Reads pairs of files, line by line.
 #include "parallel.hpp"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ std::string on_one_line(std::string text) {
   return text;
 }
 
-/// What was read so far.
+/// The records that were read so far.
 struct Taken {
   Records::Texts sources = {}, targets = {};
   RowProblems problems = {};
@@ -47,16 +47,16 @@ void read_pair(const InputText& source, const InputText& target, Taken& taken) {
   if (sources.size() != targets.size())
     throw Error(source.name + " has " + counted(std::ssize(sources), "line", "lines") + " and " +
                 target.name + " has " + std::to_string(targets.size()) +
-                "; line i of one belongs to line i of the other, so both need equally many");
+                "; line i of one belongs to line i of the other, so both need the same number");
   for (std::size_t i = 0; i < sources.size(); ++i) {
     ++taken.rows;
     const auto line = static_cast<std::int64_t>(i) + 1;
     if (sources[i].empty() && targets[i].empty())
-      taken.problems.add(source.name, line, "this line is empty, and that of " + target.name + " too");
+      taken.problems.add(source.name, line, "this line is empty, and so is that of " + target.name);
     else if (sources[i].empty())
-      taken.problems.add(source.name, line, "this line is empty, and that of " + target.name + " is not");
+      taken.problems.add(source.name, line, "this line is empty, but that of " + target.name + " is not");
     else if (targets[i].empty())
-      taken.problems.add(target.name, line, "this line is empty, and that of " + source.name + " is not");
+      taken.problems.add(target.name, line, "this line is empty, but that of " + source.name + " is not");
     else if (const std::string problem = problem_of_length(sources[i]); !problem.empty())
       taken.problems.add(source.name, line, problem);
     else if (const std::string long_target = problem_of_length(targets[i]); !long_target.empty())
@@ -71,9 +71,10 @@ void read_pair(const InputText& source, const InputText& target, Taken& taken) {
 }  // namespace
 
 Schema Parallel::options() {
-  return Schema().choice("bad_rows", "error", {"error", "skip"},
-                         {.help = "what becomes of pairs with an empty line; skipped ones are counted in the "
-                                  "run's log"});
+  return Schema().choice(
+      "bad_rows", "error", {"error", "skip"},
+      {.help = "what to do with pairs that have an empty line: refuse the run, or skip them and "
+               "count them in the run's log"});
 }
 
 Parallel::Parallel(const Options& options, const ReaderContext&)
@@ -82,14 +83,14 @@ Parallel::Parallel(const Options& options, const ReaderContext&)
 Records Parallel::read(std::span<const InputText> files, const std::string& what) const {
   if (files.size() % 2 != 0)
     throw Error(files.back().name + ": the " + what + " has " + counted(std::ssize(files), "file", "files") +
-                ", so this one has no partner; name the files in pairs, [\"source\", \"target\"]");
+                ", so this one has no partner: name the files in pairs, [\"source\", \"target\"]");
   Taken taken;
   for (std::size_t i = 0; i < files.size(); i += 2) read_pair(files[i], files[i + 1], taken);
   if (!skips_) taken.problems.require_none();
   if (taken.sources.empty() && !files.empty())
     throw Error(files.front().name + ": the " + what +
                 (taken.rows > 0 ? " has no pair of lines with text; " + taken.problems.skipped(taken.rows)
-                                : " is empty; it needs at least one pair of lines"));
+                                : " is empty: expected at least one pair of lines"));
   Records records;
   records.notes = std::move(taken.notes);
   records.add("source", std::move(taken.sources));

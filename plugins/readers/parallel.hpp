@@ -1,7 +1,7 @@
 // The reader "parallel": the two sides of a parallel corpus in two files, line i of one belonging to line i
-// of the other, as Moses, WMT and Multi30k have them. Place in the flow: the texts of the files -> Records
-// with `source` and `target`, of which a task such as translation makes examples. Read next: tsv.hpp, which
-// reads both sides from one file.
+// of the other, as in Moses, WMT and Multi30k. Place in the flow: the files -> Records with `source` and
+// `target`, of which a task such as translation makes examples. Read next: tsv.hpp, which reads both sides
+// from one file.
 #pragma once
 
 #include <optional>
@@ -28,10 +28,10 @@ class Parallel final : public Reader {
   /// is empty (all at once, up to a limit; or leaves these pairs out and notes them with bad_rows = "skip"),
   /// and for a set without any pair.
   Records read(std::span<const InputText> files, const std::string& what) const override;
-  /// The targets, line by line, since one file holds one side: what the tools of this format score. Line
-  /// breaks within a text become blanks.
+  /// Writes the targets, line by line, because a file holds one side and the tools of this format score that.
+  /// Line breaks within a text become blanks.
   std::string write(const Records& records, FilePart part) const override;
-  /// A file of sources alone, which becomes the file of their targets: line i of one belongs to line i of the
+  /// Reads a file of sources alone, which becomes the file of their targets: line i belongs to line i of the
   /// other, and a line without text has an empty target.
   std::optional<Records> read_questions(const InputText& file) const override;
   std::string write_answers(const InputText& file, const Records& answers) const override;

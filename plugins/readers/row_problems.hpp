@@ -1,6 +1,6 @@
-// RowProblems: the rows of files that cannot be read, so that a person mends them all at once; the first ones
-// of each file with what is wrong with each. Place in the flow: a reader adds while it reads -> require_none
-// throws, or where bad rows are skipped, skipped() says it.
+// RowProblems: the invalid rows of files, so that a user corrects them all at once: the first ones of each
+// file, with what is wrong with each. Place in the flow: a reader adds while it reads -> require_none throws,
+// or, if bad rows are skipped, skipped() returns a note.
 #pragma once
 
 #include <cstddef>
@@ -22,9 +22,9 @@ class RowProblems {
     if (++rows.count <= most_listed && place < most_files) rows.text += (rows.count > 1 ? "\n" : "") + text;
   }
   std::int64_t count() const { return count_; }
-  /// "train.tsv:7: ...", where there is any.
+  /// Returns the first problem, "train.tsv:7: ...", if there is any.
   const std::string& first() const { return first_; }
-  /// "2 of 140 rows are skipped; the first: train.tsv:7: ...", for the log of a run.
+  /// Returns "2 of 140 rows are skipped; the first: train.tsv:7: ...", for the log of a run.
   std::string skipped(std::int64_t rows) const {
     return std::to_string(count_) + " of " + std::to_string(rows) +
            (count_ == 1 ? " rows is skipped: " : " rows are skipped; the first: ") + first_;
@@ -55,7 +55,7 @@ class RowProblems {
     std::string text = {};  ///< a line for each of the first rows
   };
 
-  /// Where the file stands in `files_`. A reader of two files side by side goes to and fro between them.
+  /// Returns the place of the file in `files_`. A reader of two files side by side alternates between them.
   std::size_t place_of(const std::string& name) {
     for (std::size_t place = files_.size(); place-- > 0;)
       if (files_[place].name == name) return place;

@@ -1,4 +1,4 @@
-// Walks over the text once; values point into it unless they hold doubled quotation marks.
+// Walks over the text once. Values point into it unless they hold doubled quotation marks.
 #include "separated_rows.hpp"
 
 #include <algorithm>

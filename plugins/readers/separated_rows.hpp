@@ -1,5 +1,5 @@
-// SeparatedRows: a text whose lines are rows with columns parted by one character; where quotes count, as RFC
-// 4180 has it, a value in quotation marks may hold that character, line breaks, and "" for a quotation mark.
+// SeparatedRows: a text whose lines are rows with columns separated by one character. If quotes count, as in
+// RFC 4180, a value in quotation marks may hold that character, line breaks, and "" for a quotation mark.
 // Place in the flow: the text of a file -> here -> the reader "tsv".
 #pragma once
 
@@ -17,27 +17,27 @@ class SeparatedRows {
  public:
   SeparatedRows(std::string_view text, char delimiter, bool has_quotes);
 
-  /// The next row that is not empty; false at the end.
+  /// Moves to the next row that is not empty; returns false at the end.
   bool next();
-  /// Of the current row, which may have several lines: the first, from 1.
+  /// Returns the first line of the current row, from 1.
   std::int64_t line() const { return line_; }
-  /// Its bytes, without the line end behind it. Valid as long as the text.
+  /// Returns the bytes of the row without its line end. Valid as long as the text.
   std::string_view row() const { return text_.substr(row_begin_, row_end_ - row_begin_); }
-  /// White space around a value is dropped, within quotation marks it is kept. Valid until next().
+  /// Returns the values. White space around a value is dropped, in quotation marks kept. Valid until next().
   const std::vector<std::string_view>& values() const { return values_; }
-  /// What is wrong with its quotation marks, or "".
+  /// Returns what is wrong with the quotation marks of the row, or "".
   const std::string& problem() const { return problem_; }
-  /// Lone CRs that ended rows so far, where others ended with LF.
+  /// Returns the number of lone CRs that ended rows so far, if other rows ended with LF.
   std::int64_t stray_returns() const { return others_ > 0 ? lone_returns_ : 0; }
 
  private:
   void take_line();
   void take_quoted_row();
   std::string_view take_quoted_value();
-  /// Up to the delimiter or the end of the line, which stay.
+  /// Takes the text up to the delimiter or the end of the line, which stay.
   std::string_view take_plain_value();
   std::size_t place() const { return text_.size() - left_.size(); }
-  /// Bytes of what is left that lie in front of the next line end.
+  /// Returns the number of bytes before the next line end.
   std::size_t bytes_of_line() { return ends_.next(place()) - place(); }
   void take_line_end();
 
@@ -47,13 +47,13 @@ class SeparatedRows {
   bool has_quotes_;
   std::size_t row_begin_ = 0, row_end_ = 0;
   std::int64_t line_ = 0, next_line_ = 1;
-  std::int64_t lone_returns_ = 0, others_ = 0;  ///< rows by what ended them
+  std::int64_t lone_returns_ = 0, others_ = 0;  ///< rows by their line end
   std::vector<std::string_view> values_;
   std::deque<std::string> unquoted_;  ///< values whose quotation marks were doubled
   std::string problem_;
 };
 
-/// A value as `has_quotes` wants it in a file: in quotation marks where it could be misread, else on one
+/// Writes a value for a file: with `has_quotes` in quotation marks if it could be misread, else on one
 /// line.
 std::string written_value(std::string_view value, char delimiter, bool has_quotes);
 

@@ -1,4 +1,4 @@
-// From JSON to questions; all that cannot be read is named at once, by article, paragraph and question.
+// Reads questions from JSON. All invalid ones are named at once, by article, paragraph and question.
 #include "squad.hpp"
 
 #include <algorithm>
@@ -19,10 +19,10 @@ using nlohmann::json;
 
 constexpr std::size_t most_bytes = std::size_t{1} << 20;  // of a context, a question, an answer
 constexpr std::size_t most_listed = 10;
-/// Bytes of an answer that is looked for elsewhere in its context, for the message.
+/// The most bytes of an answer that a message searches elsewhere in its context.
 constexpr std::size_t longest_searched = 200;
-/// Each question keeps its context, so that many short questions about a long one would take the memory of a
-/// thousand files: all of them together may have so many times the bytes of their file. In SQuAD it is 3.
+/// Each question keeps its context. Many short questions about a long context could take the memory of a
+/// thousand files. All contexts together may have at most this many times the bytes of their file. SQuAD: 3.
 constexpr std::size_t most_context_copies = 64;
 constexpr std::size_t contexts_always_kept = std::size_t{16} << 20;
 constexpr std::size_t most_shown = 60;  // bytes of a text in a message
@@ -40,7 +40,7 @@ bool is_blank(std::string_view text) {
   return text.find_first_not_of(white_space) == std::string_view::npos;
 }
 
-/// In quotation marks, long texts cut behind a whole character.
+/// Returns the text in quotation marks; a long one is cut behind a whole character.
 std::string shown(std::string_view text) {
   std::size_t end = std::min(text.size(), most_shown);
   while (end < text.size() && !begins_character(text[end])) --end;
@@ -56,21 +56,21 @@ class Context {
     begins_.push_back(text.size());
   }
   std::int64_t size() const { return std::ssize(begins_) - 1; }
-  /// So many code points from this one on, or those that there are.
+  /// Returns `count` code points from `first` on, or fewer at the end.
   std::string_view part(std::int64_t first, std::int64_t count) const {
     const std::int64_t begin = std::min(first, size()), end = std::min(begin + count, size());
     const std::size_t byte = begins_[static_cast<std::size_t>(begin)];
     return text_.substr(byte, begins_[static_cast<std::size_t>(end)] - byte);
   }
-  /// For a message: where the part stands, as near to `to` as it does.
+  /// For a message: returns where the part occurs, nearest to `to`.
   std::string where(std::string_view part, std::int64_t to, const char* remark) const {
     if (part.size() > longest_searched) return "";
     const std::optional<std::int64_t> place = nearest(part, to);
-    return place ? "; it stands at " + std::to_string(*place) + remark : "; the context does not have it";
+    return place ? "; it is at " + std::to_string(*place) + remark : "; it is not in the context";
   }
 
  private:
-  /// In code points; nothing where it does not stand there.
+  /// Returns the place in code points, or nothing.
   std::optional<std::int64_t> nearest(std::string_view part, std::int64_t to) const {
     std::optional<std::int64_t> best;
     for (std::size_t at = text_.find(part); at != std::string_view::npos; at = text_.find(part, at + 1)) {
@@ -84,24 +84,23 @@ class Context {
   std::vector<std::size_t> begins_;
 };
 
-/// The text of a member; null where it is none.
+/// Returns the text of a member, or null if it is not a text.
 const std::string* text_in(const json& object, const char* name) {
   const auto found = object.find(name);
   return found == object.end() ? nullptr : found->get_ptr<const std::string*>();
 }
 
-/// What is wrong with a text that has to be there; empty where nothing is.
+/// Returns what is wrong with a text that must exist, or "".
 std::string problem_of_text(const std::string* text, const char* name) {
   if (text == nullptr) return "no text \"" + std::string(name) + "\"";
   if (is_blank(*text)) return "the text \"" + std::string(name) + "\" is empty";
   if (text->size() > most_bytes)
-    return "the text \"" + std::string(name) + "\" has " + std::to_string(text->size()) + " bytes; at most " +
-           std::to_string(most_bytes) + " are read";
+    return "the text \"" + std::string(name) + "\" has " + std::to_string(text->size()) +
+           " bytes: expected at most " + std::to_string(most_bytes);
   return "";
 }
 
-/// What of a question is looked at: also its answers, or nothing that is missing where the truth is not
-/// known.
+/// What is read of a question: also its answers, or only what exists if the truth is not known.
 enum class Sight : std::uint8_t { everything, questions };
 
 struct Question {
@@ -109,24 +108,24 @@ struct Question {
   std::vector<TextSpan> answers;
 };
 
-/// Reads an answer; gives what is wrong with it. `is_shown`: the message is for people, so the answer is
-/// looked for in the whole context.
+/// Reads an answer. Returns what is wrong with it. `is_shown`: the message is shown, so it may search the
+/// whole context.
 std::string read_answer(const json& answer, const Context& context, bool is_shown, TextSpan& to) {
-  if (!answer.is_object()) return "an answer is no object with \"text\" and \"answer_start\"";
+  if (!answer.is_object()) return "an answer is not an object with \"text\" and \"answer_start\"";
   const std::string* text = text_in(answer, "text");
   if (std::string problem = problem_of_text(text, "text"); !problem.empty())
     return "an answer cannot be read: " + problem;
   const auto start = answer.find("answer_start");
   if (start != answer.end() && *start == json(-1)) {
-    return "the answer " + shown(*text) + " has answer_start = -1, a place that is not known" +
+    return "the answer " + shown(*text) + " has answer_start = -1, an unknown place" +
            (is_shown ? context.where(*text, 0, " first") : "");
   }
   if (start == answer.end() || !start->is_number_unsigned())
-    return "the answer " + shown(*text) + " has no number \"answer_start\", from 0 on";
+    return "the answer " + shown(*text) + " has no \"answer_start\": expected a number from 0 on";
   const std::uint64_t given = start->get<std::uint64_t>();
   if (given >= static_cast<std::uint64_t>(context.size()))
     return "the answer " + shown(*text) + " has answer_start = " + std::to_string(given) +
-           ", and the context has " + std::to_string(context.size()) + " characters";
+           ", but the context has " + std::to_string(context.size()) + " characters";
   const auto first = static_cast<std::int64_t>(given);
   const std::int64_t count = count_code_points(*text);
   const std::string_view there = context.part(first, count);
@@ -134,12 +133,12 @@ std::string read_answer(const json& answer, const Context& context, bool is_show
     to = {.label = {}, .text = *text, .start = first, .end = first + count};
     return "";
   }
-  return "the answer " + shown(*text) + " does not stand at answer_start = " + std::to_string(first) +
-         ", where " + shown(there) + " stands" +
+  return "the answer " + shown(*text) + " is not at answer_start = " + std::to_string(first) +
+         ", where the context has " + shown(there) +
          (is_shown ? context.where(*text, first, " (characters are counted, not bytes)") : "");
 }
 
-/// Reads a question; gives what is wrong with it. `is_shown`: as read_answer has it.
+/// Reads a question. Returns what is wrong with it. `is_shown`: as in read_answer.
 std::string read_question(const json& qa, const Context& context, Sight sight, bool is_shown, Question& to) {
   const auto number = qa.find("id");
   const bool has_number = number != qa.end() && number->is_number_integer();
@@ -154,13 +153,14 @@ std::string read_question(const json& qa, const Context& context, Sight sight, b
   const auto impossible = qa.find("is_impossible"), answers = qa.find("answers");
   const bool has_none = impossible != qa.end() && *impossible == json(true);
   if (answers == qa.end() ? !has_none : !answers->is_array())
-    return "no list \"answers\"; that of a question without an answer is empty";
+    return "no list \"answers\": expected one, empty for a question without an answer";
   if (answers == qa.end()) return "";
   const auto is_none = [](const json& answer) {
     return answer.is_object() && answer.value("answer_start", json()) == json(-1) &&
            answer.value("text", json()) == json("");
   };
-  if (has_none && !std::ranges::all_of(*answers, is_none)) return "it is_impossible, and has an answer";
+  if (has_none && !std::ranges::all_of(*answers, is_none))
+    return "is_impossible is true, but it has an answer";
   for (const json& answer : *answers) {
     if (is_none(answer)) continue;
     to.answers.emplace_back();
@@ -174,9 +174,9 @@ std::string dumped(const std::string& text) {
   return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-/// "article 3 (Huguenot), paragraph 2, question 5 (56beb4343aeaaa14008c925b)"
+/// Returns "article 3 (Huguenot), paragraph 2, question 5 (56beb4343aeaaa14008c925b)"
 struct Place {
-  std::size_t article = 0, paragraph = 0, question = 0;  ///< from 1; 0: the whole of what is above
+  std::size_t article = 0, paragraph = 0, question = 0;  ///< from 1; 0: the whole level above
   std::string title, id;
 
   std::string text() const {
@@ -197,13 +197,13 @@ json parsed(const InputText& file) {
     return json::parse(text);
   } catch (const json::parse_error& error) {
     throw Error(file.name + ":" + place_in(text, error.byte == 0 ? 0 : error.byte - 1) +
-                ": this is no JSON; a SQuAD file is {\"data\": [{\"paragraphs\": [...]}]}");
+                ": invalid JSON: expected a SQuAD file, {\"data\": [{\"paragraphs\": [...]}]}");
   } catch (const json::exception&) {
-    throw Error(file.name + ": JSON with a number that no 64-bit float can hold");
+    throw Error(file.name + ": invalid JSON: a number is too large for a 64-bit float");
   }
 }
 
-/// Takes files one after the other.
+/// Reads files one after the other.
 class Collector {
  public:
   explicit Collector(Sight sight) : sight_(sight) {}
@@ -213,14 +213,15 @@ class Collector {
     context_bytes_ = 0;
     const auto data = root.is_object() ? root.find("data") : root.end();
     if (data == root.end() || !data->is_array())
-      throw Error(file.name + ": no list \"data\"; a SQuAD file is {\"data\": [{\"paragraphs\": [...]}]}");
+      throw Error(file.name +
+                  ": no list \"data\": expected a SQuAD file, {\"data\": [{\"paragraphs\": [...]}]}");
     Place place;
     for (const json& article : *data) {
       place = {.article = place.article + 1, .title = {}, .id = {}};
       take_article(file, article, place);
     }
   }
-  /// Throws Error that names what could not be read, or says so in a note.
+  /// Throws Error that names the invalid questions, or adds a note.
   Records records(bool skips) {
     if (bad_ > 0 && !skips) throw Error(problems_ + more());
     Records records;
@@ -268,7 +269,7 @@ class Collector {
       ++place.question;
       place.id.clear();
       if (!qa.is_object()) {
-        add_problem(file, place, "it is no object", 1);
+        add_problem(file, place, "it is not an object", 1);
         continue;
       }
       std::string problem = read_question(qa, context, sight_, listed_ < most_listed, question);
@@ -293,7 +294,7 @@ class Collector {
       throw Error(
           file.name + ": " + place.text() + ": each question keeps its context, and those up to here take " +
           std::to_string(context_bytes_) + " bytes, more than " + std::to_string(most_context_copies) +
-          " times the file; part long contexts with many questions into paragraphs");
+          " times the file: split long contexts with many questions into paragraphs");
     contexts_.push_back(text);
   }
 
@@ -314,16 +315,17 @@ class Collector {
   Records::SpanLists answers_;
   std::unordered_set<std::string> known_ids_;
   std::size_t context_bytes_ = 0;     ///< of the file that is read
-  std::size_t bad_ = 0, listed_ = 0;  ///< questions that are not read, places that say why
+  std::size_t bad_ = 0, listed_ = 0;  ///< questions that are not read, places that are listed
   std::string problems_;
 };
 
 }  // namespace
 
 Schema SquadReader::options() {
-  return Schema().choice("bad_rows", "error", {"error", "skip"},
-                         {.help = "what becomes of questions that cannot be read: all are named and nothing "
-                                  "starts, or they are left out and counted in the log"});
+  return Schema().choice(
+      "bad_rows", "error", {"error", "skip"},
+      {.help = "what to do with invalid questions: name them all and refuse the run, or skip them and count "
+               "them in the log"});
 }
 
 SquadReader::SquadReader(const Options& options, const ReaderContext&)
@@ -335,7 +337,7 @@ Records SquadReader::read(std::span<const InputText> files, const std::string& w
   const bool empty = collector.empty();
   Records records = collector.records(skips_);
   if (empty && !files.empty())
-    throw Error(files.front().name + ": the " + what + " is empty; it needs at least one question" +
+    throw Error(files.front().name + ": the " + what + " is empty: expected at least one question" +
                 (records.notes.empty() ? "" : " (" + records.notes.front() + ")"));
   return records;
 }

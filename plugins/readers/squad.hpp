@@ -12,9 +12,9 @@
 
 namespace encore::squad {
 
-/// {"data": [{"title", "paragraphs": [{"context", "qas": [{"id", "question", "answers": [{"text",
+/// Reads {"data": [{"title", "paragraphs": [{"context", "qas": [{"id", "question", "answers": [{"text",
 /// "answer_start"}]}]}]}]}; answer_start counts code points. A question without an answer has an empty list.
-/// Other members are not looked at.
+/// Other members are ignored.
 class SquadReader final : public Reader {
  public:
   static constexpr const char* summary =
@@ -24,13 +24,13 @@ class SquadReader final : public Reader {
 
   SquadReader(const Options& options, const ReaderContext&);
 
-  /// Throws Error naming all questions that cannot be read, up to a limit; with bad_rows = "skip" these are
-  /// left out and counted in a note. A file that is no JSON, or of another form, is refused either way.
+  /// Throws Error naming all invalid questions, up to a limit; with bad_rows = "skip" it leaves them out and
+  /// counts them in a note. A file that is not JSON, or of another form, is refused either way.
   Records read(std::span<const InputText> files, const std::string& what) const override;
-  /// Questions alone: their answers may be missing and are not looked at. Every question gets an answer, so
-  /// those that cannot be read are refused, also with bad_rows = "skip".
+  /// Reads questions alone: their answers may be missing and are ignored. Every question gets an answer, so
+  /// invalid ones are refused, also with bad_rows = "skip".
   std::optional<Records> read_questions(const InputText& file) const override;
-  /// The form for predictions that the scripts of SQuAD score: {"ID": "answer", ...}, "" for no answer.
+  /// Writes predictions in the form that the scripts of SQuAD score: {"ID": "answer", ...}, "" for no answer.
   std::string write_answers(const InputText& file, const Records& answers) const override;
 
  private:

@@ -1,4 +1,4 @@
-// The rules of each scheme: which tag may stand behind which.
+// The rules of each scheme: which tag may follow which.
 #include "tag_scheme.hpp"
 
 #include <cstdint>
@@ -18,8 +18,8 @@ bool unfinished_in_bioes(std::string_view previous, std::string_view tag) {
   return type_of(previous) != type_of(tag) || (tag[0] != 'I' && tag[0] != 'E');
 }
 
-/// Schemes of I- and E- alone. In IOE2 an I- goes on; in IOE1 an E- stands in front of another entity of its
-/// type only.
+/// Checks schemes of I- and E- alone. In IOE2 an I- must be followed by its type; in IOE1 an E- stands only
+/// before another entity of its type.
 void for_each_malformed_end(const std::vector<std::string>& tags, TagScheme scheme,
                             const std::function<void(std::size_t)>& found) {
   for (std::size_t i = 0; i < tags.size(); ++i) {

@@ -1,5 +1,5 @@
-// Line by line, or whole. Every line is a text, whatever characters it has: there are no rows that could be
-// wrong.
+// Reads line by line, or whole files. Every line is a text, whatever characters it has: no row can be
+// invalid.
 #include "text_file.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ std::string_view without_mark(std::string_view text) {
   return text;
 }
 
-/// Byte for byte, but with line ends of one byte.
+/// Copies the text byte for byte, but with line ends of one byte.
 std::string whole_text(std::string_view text) {
   std::string whole;
   whole.reserve(text.size());
@@ -38,9 +38,10 @@ std::string counted_lines(std::int64_t count) {
 }  // namespace
 
 Schema TextFile::options() {
-  return Schema().choice("record", "line", {"line", "paragraph", "file"},
-                         {.help = "what a record is: a line, all lines up to one without text, or the whole "
-                                  "file with its blanks and line ends"});
+  return Schema().choice(
+      "record", "line", {"line", "paragraph", "file"},
+      {.help = "size of a record: a line, all lines up to one without text, or the whole file "
+               "with its blanks and line ends"});
 }
 
 TextFile::TextFile(const Options& options, const ReaderContext&)
@@ -56,8 +57,8 @@ Records TextFile::read_whole(std::span<const InputText> files, const std::string
     texts.push_back(whole_text(without_mark(file.text)));
     if (trimmed(texts.back()).empty())
       throw Error(file.name + ": this file of the " + what +
-                  " has no text, and it is a record (record = "
-                  "\"file\"); leave it out");
+                  " has no text, but it is a record (record = "
+                  "\"file\"): leave it out");
   }
   Records records;
   records.add("text", std::move(texts));
@@ -70,7 +71,7 @@ Records TextFile::read_lines(std::span<const InputText> files, const std::string
   Records records;
   for (const InputText& file : files) {
     Lines lines(without_mark(file.text));
-    bool open = false;  // the last text is a paragraph that goes on
+    bool open = false;  // the last text is a paragraph that continues
     while (lines.next()) {
       const std::string_view line = trimmed(lines.line());
       if (line.empty()) {
@@ -86,7 +87,7 @@ Records TextFile::read_lines(std::span<const InputText> files, const std::string
     add_stray_returns(records.notes, file.name, lines.stray_returns());
   }
   if (texts.empty() && !files.empty())
-    throw Error(files.front().name + ": the " + what + " is empty; it needs at least one line with text");
+    throw Error(files.front().name + ": the " + what + " is empty: expected at least one line with text");
   records.add("text", std::move(texts));
   if (blank > 0 && !paragraphs_)
     records.notes.push_back(counted_lines(blank) + " no text and " + (blank == 1 ? "is" : "are") +
@@ -96,7 +97,9 @@ Records TextFile::read_lines(std::span<const InputText> files, const std::string
 
 std::string TextFile::write(const Records& records, FilePart) const {
   if (files_)
-    throw Error("with record = \"file\" a file holds one text, and predictions are many; use --format jsonl");
+    throw Error(
+        "with record = \"file\" a file holds one text, so it cannot hold all predictions: use --format "
+        "jsonl");
   std::string all;
   for (std::string text : records.texts("text")) {
     std::ranges::replace(text, '\n', ' ');

@@ -20,11 +20,11 @@ class TextFile final : public Reader {
   TextFile(const Options& options, const ReaderContext& context);
 
   /// Accepts a byte order mark and CRLF; white space at both ends of a line is dropped. Lines of white space
-  /// alone are no records; a note says how many there were. A paragraph is what stands between such lines,
-  /// its lines joined by blanks. Throws Error for a set without any text. A whole file keeps its white space,
-  /// apart from the carriage returns of CRLF.
+  /// alone are not records; a note counts them. A paragraph is the lines between such lines, joined by
+  /// blanks. Throws Error if a set has no text. A whole file keeps its white space, apart from the carriage
+  /// returns of CRLF.
   Records read(std::span<const InputText> files, const std::string& what) const override;
-  /// Line breaks within a text become blanks. Throws Error where a record is a whole file.
+  /// Line breaks within a text become blanks. Throws Error if a record is a whole file.
   std::string write(const Records& records, FilePart part) const override;
   Cut cut() const override { return files_ ? Cut::nowhere : paragraphs_ ? Cut::blank_lines : Cut::lines; }
 

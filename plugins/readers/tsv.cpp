@@ -1,4 +1,4 @@
-// Row by row; all rows that cannot be read are reported at once.
+// Reads row by row, and reports all invalid rows at once.
 #include "tsv.hpp"
 
 #include <algorithm>
@@ -22,9 +22,9 @@ char delimiter_of(const Options& options) {
   if (text.size() == 1 && std::ispunct(static_cast<unsigned char>(text.front())) != 0 && text != "\"")
     return text.front();
   throw OptionError("delimiter",
-                    "delimiter = \"" + text +
-                        "\" parts no columns; it is \"tab\", or one character that is no letter, digit, "
-                        "blank or quotation mark");
+                    "invalid delimiter = \"" + text +
+                        "\": expected \"tab\", or one character that is not a letter, digit, blank or "
+                        "quotation mark");
 }
 
 LabelType label_type_of(const Options& options) {
@@ -32,21 +32,22 @@ LabelType label_type_of(const Options& options) {
   return type == "list" ? LabelType::list : type == "number" ? LabelType::number : LabelType::text;
 }
 
-/// Throws OptionError where options of a text stand beside those of a source and its target.
+/// Throws OptionError if options of a text are given beside those of a source and its target.
 void require_pair_options(const Options& options) {
   for (const char* option : {"source_column", "target_column"})
     if (options.text(option).empty())
       throw OptionError(option, std::string(option) +
-                                    " is not named; a source and its target need both, source_column and "
+                                    " is missing: a source and its target need both source_column and "
                                     "target_column");
   const char* other = !options.text("text2_column").empty()  ? "text2_column"
                       : options.text("label_type") != "text" ? "label_type"
                       : options.flag("marked_spans")         ? "marked_spans"
                                                              : nullptr;
   if (other != nullptr)
-    throw OptionError(other, std::string(other) +
-                                 " is of a text with a label, and source_column makes of each row a source "
-                                 "and its target; take one of the two out");
+    throw OptionError(other,
+                      std::string(other) +
+                          " is for a text with a label, but source_column makes each row a source and its "
+                          "target: remove one of the two");
 }
 
 std::string shortest(double number) {
@@ -54,8 +55,8 @@ std::string shortest(double number) {
   return {text, std::to_chars(text, text + sizeof(text), number).ptr};
 }
 
-/// A list as Python or JSON spells it, ['joy', 'love'], or a name in quotation marks: its names without
-/// brackets and quotation marks; nothing for other values. Names such as [A],[B] are no such list.
+/// Reads a list as Python or JSON spells it, ['joy', 'love'], or a name in quotation marks. Returns its names
+/// without brackets and quotation marks, or nothing for other values. [A],[B] is not such a list.
 std::optional<std::string> plain_list(std::string_view value, const std::string& separator) {
   const auto is_quote = [](char letter) { return letter == '\'' || letter == '"'; };
   std::string_view inside = trimmed(value);
@@ -75,11 +76,11 @@ std::optional<std::string> plain_list(std::string_view value, const std::string&
 }
 
 std::string spelled_as_list(const std::string& column, std::string_view value, const std::string& names) {
-  return "the label in " + column + " is spelled as a list of a program: \"" + std::string(value) + "\"; " +
-         (names.empty() ? "leave the column empty where there is no label" : "write " + names);
+  return "the label in " + column + " is written as a list of a program: \"" + std::string(value) + "\"; " +
+         (names.empty() ? "leave the column empty if there is no label" : "write " + names);
 }
 
-/// A heading that no column has: "predicted_label", or "predicted_label_2".
+/// Returns a heading that no column has: "predicted_label", or "predicted_label_2".
 std::string free_heading(const std::string& field, const std::vector<std::string>& taken) {
   const std::string heading = "predicted_" + field;
   std::string free = heading;
@@ -90,20 +91,20 @@ std::string free_heading(const std::string& field, const std::vector<std::string
 
 }  // namespace
 
-/// The label of a row as its type has it.
+/// The label of a row, by its type.
 struct TsvReader::Label {
   std::string text = {};
   std::vector<std::string> list = {};
   double number = 0.0;
 };
 
-/// A row that stays in a file of answers: its bytes, and whether it names the columns.
+/// A row that is kept in a file of answers: its bytes, and whether it names the columns.
 struct KeptRow {
   std::string_view row;
   bool is_heading = false;
 };
 
-/// What was read so far.
+/// The records that were read so far.
 struct TsvReader::Taken {
   Records::Texts texts = {}, second_texts = {}, labels = {};
   Records::SpanLists spans = {};
@@ -118,29 +119,27 @@ struct TsvReader::Taken {
 
 Schema TsvReader::options() {
   return Schema()
-      .boolean("header", false, {.help = "the first line of a file names its columns and is no example"})
+      .boolean("header", false, {.help = "the first line of a file names its columns and is not an example"})
       .text("text_column", "1",
             {.help = "column with the text: its number from 1 (\"1\"), or its name with header = true"})
-      .text("label_column", "2", {.help = "column with the label, likewise; \"\": there is none"})
+      .text("label_column", "2", {.help = "column with the label, likewise; \"\": no label"})
       .text("text2_column", "",
-            {.help = "column with the second text of a pair, likewise; \"\": there is none"})
-      .text(
-          "source_column", "",
-          {.help = "column with a text that another one is made of, likewise; with target_column in place of "
-                   "text and label"})
-      .text("target_column", "", {.help = "column with the text that is made of the source, likewise"})
+            {.help = "column with the second text of a pair, likewise; \"\": no second text"})
+      .text("source_column", "",
+            {.help = "column with a source text, likewise; with target_column, in place of text and label"})
+      .text("target_column", "", {.help = "column with the target text, likewise"})
       .choice("label_type", "text", {"text", "list", "number"},
-              {.help = "what a label is: one name, several of them, or a number"})
+              {.help = "kind of the label: one name, several names, or a number"})
       .boolean("marked_spans", false,
-               {.help = "each text has two spans, <e1>so</e1> and <e2>so</e2>: the marks are taken out"})
-      .text("label_separator", ",", {.help = "what stands between the names of a list"})
+               {.help = "take the marks of two spans, <e1>...</e1> and <e2>...</e2>, out of each text"})
+      .text("label_separator", ",", {.help = "separator between the names of a list"})
       .text("delimiter", "tab",
-            {.help = "what parts the columns: \"tab\", or a character such as \",\", with which values may "
-                     "stand in "
+            {.help = "separator of the columns: \"tab\", or a character such as \",\"; values may then be in "
                      "quotation marks (RFC 4180)"})
       .choice(
           "bad_rows", "error", {"error", "skip"},
-          {.help = "what becomes of rows that cannot be read; skipped ones are counted in the run's log"});
+          {.help =
+               "what to do with invalid rows: refuse the run, or skip them and count them in the run's log"});
 }
 
 TsvReader::TsvReader(const Options& options, const ReaderContext&)
@@ -170,8 +169,8 @@ TsvReader::TsvReader(const Options& options, const ReaderContext&)
   require_own_columns(columns_);
   const bool is_split = delimiter_ == '\t' && separator_.find('\t') != std::string::npos;
   if (type_ == LabelType::list && (trimmed(separator_).empty() || is_split))
-    throw OptionError("label_separator", "label_separator = \"" + separator_ +
-                                             "\" cannot part labels; name a character such as \",\"");
+    throw OptionError("label_separator",
+                      "invalid label_separator = \"" + separator_ + "\": expected a character such as \",\"");
 }
 
 // --- reading ---
@@ -180,21 +179,20 @@ std::string TsvReader::delimiter_text() const {
   return delimiter_ == '\t' ? "tabs" : "\"" + std::string(1, delimiter_) + "\"";
 }
 
-/// Of the columns those that are there where the truth is not known; the others stand behind them.
+/// Returns the columns that exist if the truth is not known; the others stand behind them.
 std::size_t TsvReader::question_columns() const {
   return pairs_ ? 1 : columns_.size() - (label_ ? 1 : 0);
 }
 
-/// What is wrong with a row; empty where nothing is. `places` are those of the first columns, which are
-/// looked at.
+/// Returns what is wrong with a row, or "". `places` are those of the first columns, which are read.
 std::string TsvReader::problem_of(const std::vector<std::string_view>& values,
                                   const std::vector<std::size_t>& places, Label& label) const {
   for (std::size_t i = 0; i < places.size(); ++i) {
     const std::string column = "column " + std::to_string(places[i] + 1);
     if (places[i] >= values.size())
       return "this row has " + counted(std::ssize(values), "column", "columns") + " and no " + column +
-             ", which holds the " + columns_[i].holds + "; columns are parted by " + delimiter_text() +
-             (places.size() < columns_.size() ? "; where there is no " + columns_.back().holds +
+             ", which holds the " + columns_[i].holds + "; columns are separated by " + delimiter_text() +
+             (places.size() < columns_.size() ? "; without a " + columns_.back().holds +
                                                     " its column may be empty, or missing behind the others"
                                               : "");
     const std::string_view value = values[places[i]];
@@ -229,13 +227,13 @@ std::string TsvReader::take_label(std::string_view value, const std::string& col
     const std::string_view text = trimmed(value);
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), label.number);
     if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || !std::isfinite(label.number))
-      return "the label in " + column + " is no number: \"" + std::string(text) + "\"" +
+      return "the label in " + column + " is not a number: \"" + std::string(text) + "\"" +
              (is_label_heading(text) ? "; if the first line names the columns, set header = true" : "");
   }
   return "";
 }
 
-/// What is wrong with a first row that names its columns; empty where it does not.
+/// Returns what is wrong with a first row that names its columns, or "".
 std::string TsvReader::problem_of_heading(const std::vector<std::string_view>& values,
                                           const std::vector<std::size_t>& places) const {
   const std::size_t other = places[pairs_ ? 1 : label_.value_or(0)];
@@ -243,7 +241,7 @@ std::string TsvReader::problem_of_heading(const std::vector<std::string_view>& v
   const bool names_other = is_label_heading(values[other]) || (pairs_ && values[other] == "tgt");
   if (!is_text_heading(values[places[0]]) || !names_other) return "";
   return "this row names the columns (\"" + std::string(values[places[0]]) + "\", \"" +
-         std::string(values[other]) + "\") and is no example; set header = true";
+         std::string(values[other]) + "\") and is not an example: set header = true";
 }
 
 void TsvReader::read_file(const InputText& file, Sight sight, Taken& taken) const {
@@ -308,7 +306,7 @@ Records TsvReader::read(std::span<const InputText> files, const std::string& wha
   if (taken.texts.empty() && !files.empty())
     throw Error(files.front().name + ": the " + what +
                 (taken.rows > 0 ? " has no row that can be read; "
-                                : " is empty; it needs at least one row with a text" +
+                                : " is empty: expected at least one row with a text" +
                                       std::string(label_ ? " and a label" : "")) +
                 (taken.rows > 0 ? taken.problems.skipped(taken.rows) : ""));
   Records records;
@@ -361,13 +359,13 @@ std::string TsvReader::write_answers(const InputText& file, const Records& answe
   return all.append(text.substr(done));
 }
 
-/// What a field of answers is in one column.
+/// Writes a field of answers as one column.
 std::string TsvReader::answer_text(const Records::Field& field, std::size_t record) const {
   if (const auto* texts = std::get_if<Records::Texts>(&field.values)) return (*texts)[record];
   if (const auto* numbers = std::get_if<Records::Numbers>(&field.values)) return shortest((*numbers)[record]);
   if (const auto* lists = std::get_if<Records::TextLists>(&field.values)) return joined((*lists)[record]);
   throw Error("the answers \"" + field.name +
-              "\" of the task are lists of numbers or parts of the text, which no column can hold; use "
+              "\" of the task are lists of numbers or parts of the text, which a column cannot hold: use "
               "--format jsonl");
 }
 
@@ -384,7 +382,7 @@ const char* TsvReader::truth_field() const {
 
 // --- writing ---
 
-/// One line from the values of columns_; places between them hold a dash.
+/// Writes one line from the values of columns_; places between them hold a dash.
 std::string TsvReader::row_of(const std::vector<std::string>& values,
                               const std::vector<std::size_t>& places) const {
   std::string line;

@@ -1,4 +1,4 @@
-// The reader "tsv": one example per row of a table, columns parted by tabs or by another character (CSV),
+// The reader "tsv": one example per row of a table, columns separated by tabs or another character (CSV),
 // named by number or by heading: a text, perhaps a second one, and a label, a list of labels or a number; or
 // a source and its target. Place in the flow: the text of a file -> Records, of which a task makes examples.
 // Read next: separated_rows.hpp, tsv_columns.hpp.
@@ -23,40 +23,38 @@ enum class LabelType : std::uint8_t { text, list, number };
 class TsvReader final : public Reader {
  public:
   static constexpr const char* summary =
-      "one example per row, columns parted by tabs or another character (CSV): a text, perhaps a second one, "
-      "and a "
-      "label, several labels or a number; or a source and its target";
+      "one example per row, columns separated by tabs or another character (CSV): a text, perhaps a second "
+      "one, and a label, several labels or a number; or a source and its target";
   static Schema options();
   static std::vector<std::string> fields() { return {"text", "label"}; }
   static std::vector<std::string> optional_fields() {
     return {"text2", "labels", "number", "spans", "source", "target"};
   }
 
-  /// Throws OptionError: a number below 1, a name without `header`, one column for two things, a delimiter
-  /// that is none, a source without a target or with what only a text has.
+  /// Throws OptionError: a number below 1, a name without `header`, one column for two things, an invalid
+  /// delimiter, a source without a target or with options of a text.
   TsvReader(const Options& options, const ReaderContext& context);
 
   /// Accepts a byte order mark, CRLF and empty lines; white space around a value is dropped. Between tabs a
-  /// quotation mark is a character like any other, else it is that of RFC 4180. With `header` the first line
-  /// of each file names the columns; where that line stands once more it is skipped, so that files may be put
-  /// one behind the other. Throws Error naming file and line: a row with another number of columns than the
-  /// first or too few, an empty text or label, spans that are not marked as they should (all such rows at
-  /// once, up to a limit; or notes them with bad_rows = "skip"), a name that the first line lacks, an empty
-  /// set.
+  /// quotation mark is an ordinary character, else it is that of RFC 4180. With `header` the first line of
+  /// each file names the columns; a repeated line is skipped, so that files may be concatenated. Throws Error
+  /// naming file and line: a row with another number of columns than the first or too few, an empty text or
+  /// label, invalid span marks (all such rows at once, up to a limit; or notes them with bad_rows = "skip"),
+  /// a name that the first line lacks, an empty set.
   Records read(std::span<const InputText> files, const std::string& what) const override;
-  /// Where quotation marks mean nothing, delimiters and line breaks within a text become blanks. A record
+  /// Without quotation marks, delimiters and line breaks within a text become blanks. A record
   /// without text becomes an empty line.
   std::string write(const Records& records, FilePart part) const override;
-  /// The text alone, of files with and without the column of the label, which may be empty. A column behind
-  /// the others becomes the answer, with a heading such as predicted_label. Rows that cannot be read are
-  /// refused, also with bad_rows = "skip": every row gets an answer.
+  /// Reads the text alone, of files with and without the column of the label, which may be empty. A column
+  /// behind the others becomes the answer, with a heading such as predicted_label. Invalid rows are refused,
+  /// also with bad_rows = "skip": every row gets an answer.
   std::optional<Records> read_questions(const InputText& file) const override;
   std::string write_answers(const InputText& file, const Records& answers) const override;
 
  private:
   struct Label;
   struct Taken;
-  /// What of a row is looked at: all columns, or those that are there where the truth is not known.
+  /// The columns that are read: all, or those that exist if the truth is not known.
   enum class Sight : std::uint8_t { everything, questions };
   std::string delimiter_text() const;
   std::string problem_of(const std::vector<std::string_view>& values, const std::vector<std::size_t>& places,
@@ -77,9 +75,9 @@ class TsvReader final : public Reader {
   bool header_, skips_, marked_;
   char delimiter_;
   std::string separator_;
-  bool pairs_;  ///< of a source and its target
+  bool pairs_;  ///< whether records are a source and its target
   LabelType type_;
-  /// The text, then the second text and the label where there are any; or the source, then the target.
+  /// The text, then the second text and the label if there are any; or the source, then the target.
   std::vector<Column> columns_;
   std::optional<std::size_t> second_, label_;  ///< places in columns_
 };

@@ -1,5 +1,5 @@
-// Options of their own for the columns, not one list of fields: a file of twenty columns is read by naming
-// two.
+// Finds the columns. Each column has its own option, instead of one list of fields, because a file of twenty
+// columns is then read by naming two.
 #include "tsv_columns.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace encore::tsv {
 namespace {
 
-/// Throws Error where the first line lacks a name or has it twice.
+/// Throws Error if the first line lacks a name or has it twice.
 std::size_t place_of(const Column& column, const std::vector<std::string>& names, const std::string& where) {
   if (column.number) return *column.number;
   const auto found = std::ranges::find(names, column.name);
@@ -31,16 +31,16 @@ Column column_of(const Options& options, const std::string& option, const std::s
   if (name.empty() || name.find_first_not_of("0123456789") != std::string::npos) {
     if (!options.flag("header") || trimmed(name).empty())
       throw OptionError(option,
-                        option + " = \"" + name +
-                            "\" is no number of a column; columns are counted from 1, and go by the names in "
-                            "the first line of the file only with header = true");
+                        "invalid " + option + " = \"" + name +
+                            "\": expected the number of a column, from 1; a name in the first line of the "
+                            "file needs header = true");
     return {.option = option, .holds = holds, .name = std::string(trimmed(name)), .number = {}};
   }
   std::size_t number = 0;
   const auto parsed = std::from_chars(name.data(), name.data() + name.size(), number);
   if (parsed.ec != std::errc() || number == 0)
     throw OptionError(option,
-                      option + " = \"" + name + "\" is no number of a column; columns are counted from 1");
+                      "invalid " + option + " = \"" + name + "\": expected the number of a column, from 1");
   return {.option = option, .holds = holds, .name = name, .number = number - 1};
 }
 
@@ -49,9 +49,9 @@ void require_own_columns(const std::vector<Column>& columns) {
     for (std::size_t j = 0; j < i; ++j) {
       const Column &one = columns[j], &other = columns[i];
       if (one.number ? one.number == other.number : !other.number && one.name == other.name)
-        throw OptionError(other.option, other.option + " = \"" + other.name + "\" is the column of the " +
-                                            one.holds + " too; " + one.holds + " and " + other.holds +
-                                            " need a column each");
+        throw OptionError(other.option, other.option + " = \"" + other.name +
+                                            "\" is also the column of the " + one.holds + ": " + one.holds +
+                                            " and " + other.holds + " need a column each");
     }
 }
 
@@ -62,7 +62,7 @@ std::vector<std::size_t> places_in(const std::vector<Column>& columns, const std
     places.push_back(place_of(column, names, where));
     for (std::size_t i = 0; i + 1 < places.size(); ++i)
       if (places[i] == places.back())
-        throw Error(where + "\"" + columns[i].name + "\" and \"" + column.name + "\" are one column; " +
+        throw Error(where + "\"" + columns[i].name + "\" and \"" + column.name + "\" are one column: " +
                     columns[i].holds + " and " + column.holds + " need a column each");
   }
   return places;

@@ -12,11 +12,11 @@ using namespace encore;
 class Constant final : public Schedule {
  public:
   static constexpr const char* summary =
-      "up in a line over warmup_steps, then the full learning rate to the end";
+      "linear rise over warmup_steps, then the full learning rate to the end";
   static Schema options() {
     Schema schema;
     schema.integer("warmup_steps", 0,
-                   {.help = "steps over which the rate grows in a line", .unit = "steps", .min = 0});
+                   {.help = "steps in which the rate rises linearly", .unit = "steps", .min = 0});
     return encore_warmup::add_ratio(schema);
   }
 

@@ -15,12 +15,12 @@ using namespace encore;
 class Cosine final : public Schedule {
  public:
   static constexpr const char* summary =
-      "up in a line over warmup_steps, then half a cosine down to floor at the last step (Loshchilov and "
+      "linear rise over warmup_steps, then half a cosine down to floor at the last step (Loshchilov and "
       "Hutter 2017)";
   static Schema options() {
     Schema schema;
     schema.integer("warmup_steps", 200,
-                   {.help = "steps over which the rate grows in a line", .unit = "steps", .min = 0});
+                   {.help = "steps in which the rate rises linearly", .unit = "steps", .min = 0});
     return encore_warmup::add_ratio(schema).number(
         "floor", 0.0, {.help = "factor on the learning rate at the last step", .min = 0.0, .max = 1.0});
   }

@@ -13,12 +13,12 @@ using namespace encore;
 class Linear final : public Schedule {
  public:
   static constexpr const char* summary =
-      "up in a line over warmup_steps, then down in a line towards zero after the last step (Devlin et al. "
+      "linear rise over warmup_steps, then linear fall towards zero after the last step (Devlin et al. "
       "2019)";
   static Schema options() {
     Schema schema;
     schema.integer("warmup_steps", 200,
-                   {.help = "steps over which the rate grows in a line", .unit = "steps", .min = 0});
+                   {.help = "steps in which the rate rises linearly", .unit = "steps", .min = 0});
     return encore_warmup::add_ratio(schema);
   }
 
@@ -26,7 +26,7 @@ class Linear final : public Schedule {
       : warmup_steps_(static_cast<double>(encore_warmup::steps(options, context))),
         total_steps_(static_cast<double>(context.total_steps)) {}
 
-  /// The smaller of both lines: a warm-up longer than the run is cut by the way down.
+  /// Returns the smaller of both lines: the fall cuts a warm-up that is longer than the run.
   double factor(std::int64_t step) const override {
     const double up = static_cast<double>(step) / std::max(1.0, warmup_steps_);
     const double down =

@@ -1,6 +1,5 @@
 // Schedule "noam": width^-0.5 * min(step^-0.5, step * warmup_steps^-1.5), that of the 2017 Transformer
-// (Vaswani et al., section 5.3). It brings the size of the rate with it: optimizer.learning_rate is then
-// usually 1.
+// (Vaswani et al., section 5.3). It includes the size of the rate, so optimizer.learning_rate is usually 1.
 #include <algorithm>
 #include <cmath>
 

@@ -19,10 +19,12 @@ class OneCycle final : public Schedule {
   static Schema options() {
     return Schema()
         .number("warmup_share", 0.3,
-                {.help = "share of all steps over which the rate grows", .min = 0.0, .max = 1.0})
-        .choice("annealing", "cosine", {"cosine", "linear"}, {.help = "how the rate goes up and down"})
-        .number("initial_divisor", 25.0, {.help = "the first rate is the peak over this", .min = 1.0})
-        .number("final_divisor", 1e4, {.help = "the last rate is the first over this", .min = 1.0});
+                {.help = "share of all steps in which the rate rises", .min = 0.0, .max = 1.0})
+        .choice("annealing", "cosine", {"cosine", "linear"}, {.help = "shape of the rise and the fall"})
+        .number("initial_divisor", 25.0,
+                {.help = "divisor of the peak that gives the first rate", .min = 1.0})
+        .number("final_divisor", 1e4,
+                {.help = "divisor of the first rate that gives the last one", .min = 1.0});
   }
 
   OneCycle(const Options& options, const ScheduleContext& context)
@@ -39,7 +41,7 @@ class OneCycle final : public Schedule {
   }
 
  private:
-  /// From `from` at share 0 to `to` at share 1.
+  /// Returns a value from `from` at share 0 to `to` at share 1.
   double between(double from, double to, double share) const {
     return linear_ ? from + (to - from) * share
                    : to + (from - to) * 0.5 * (1.0 + std::cos(std::numbers::pi * share));

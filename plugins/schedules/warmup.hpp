@@ -1,4 +1,4 @@
-// The steps over which a schedule warms up, which an experiment gives by number or by share of the run.
+// The warm-up steps of a schedule, which an experiment gives as a number or as a share of the run.
 #pragma once
 
 #include <algorithm>
@@ -14,16 +14,16 @@ namespace encore_warmup {
 inline encore::Schema& add_ratio(encore::Schema& schema) {
   return schema.optional(
       "warmup_ratio", encore::OptionType::number,
-      {.help = "the same as a share of all steps, in place of warmup_steps", .min = 0.0, .max = 1.0});
+      {.help = "warm-up as a share of all steps, in place of warmup_steps", .min = 0.0, .max = 1.0});
 }
 
-/// `warmup_steps`, or the whole number next to `warmup_ratio` of the run; only one of both may be given.
+/// Returns `warmup_steps`, or the whole number next to `warmup_ratio` of the run; only one may be given.
 inline std::int64_t steps(const encore::Options& options, const encore::ScheduleContext& context) {
   const std::int64_t number = options.integer("warmup_steps");
   if (!options.has("warmup_ratio")) return number;
   if (options.given("warmup_steps"))
     throw encore::OptionError("warmup_ratio", "warmup_ratio and warmup_steps = " + std::to_string(number) +
-                                                  " say the same thing twice; keep one of them");
+                                                  " exclude each other: keep one of them");
   return std::llround(options.number("warmup_ratio") * static_cast<double>(context.total_steps));
 }
 

@@ -1,6 +1,6 @@
-// The measures of tasks that give things one class each: texts, words, relations; as data, and what a thing
-// adds to them. Place in the flow: a class (truth and prediction) -> add_class -> Statistics -> the host's
-// reducers. As scikit-learn's classification_report counts.
+// The measures of tasks that give each thing one class: each example, word or relation. They are data, beside
+// the function that adds one thing to them. Place in the flow: a class (truth and prediction) -> add_class ->
+// Statistics -> the host's reducers. They count as scikit-learn's classification_report does.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@
 
 namespace encore::tasks {
 
-/// Accuracy, the mean of the labels' F1, Matthews' correlation, each label on its own, and which labels are
-/// taken for which. `things`: what has a class, "texts".
+/// Accuracy, the mean of the labels' F1, Matthews' correlation, the measures of each label, and a confusion
+/// matrix. `things`: what has a class, such as "examples".
 inline std::vector<Measure> class_measures(const std::string& things) {
   std::vector<Measure> measures = {{.name = "accuracy",
                                     .help = "share of the " + things + " with the right label",
@@ -45,7 +45,7 @@ inline std::vector<Measure> class_measures(const std::string& things) {
   return measures;
 }
 
-/// `count` things of the current example with these labels.
+/// Adds `count` things with these labels to the current example.
 inline void add_class(std::string_view truth, std::string_view predicted, std::int64_t count,
                       Statistics& statistics) {
   const auto value = static_cast<double>(count);

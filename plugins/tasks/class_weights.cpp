@@ -1,4 +1,4 @@
-// Weights are kept as text that reads back with equal bits.
+// Computes the weights, and writes them as text that reads back with equal bits.
 #include "class_weights.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view mark = "weights";
 
-/// A number above 0 that float32 holds, or 0.
+/// Returns a number above 0 that float32 holds, or 0 if the text is not one.
 float positive_number(std::string_view text) {
   float number = 0.0F;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -35,9 +35,9 @@ Schema ClassWeights::with_options(Schema schema) {
       schema
           .choice("class_weights", "none", {"none", "balanced"},
                   {.help = "how much a class counts in the loss: balanced: n / (K count), n examples of K "
-                           "classes, so that rare classes count as much as frequent ones"})
+                           "classes, so that rare classes weigh as much as frequent ones"})
           .text_list("label_weights", {},
-                     {.help = "weights of single classes in the loss, as in [\"ABBR=5\"]; they go before "
+                     {.help = "weights of single classes in the loss, such as [\"ABBR=5\"]; they override "
                               "class_weights"}));
 }
 
@@ -48,8 +48,8 @@ ClassWeights::ClassWeights(const Options& options) : balanced_(options.text("cla
         parting == std::string::npos ? 0.0F : positive_number(std::string_view(entry).substr(parting + 1));
     const std::string label = entry.substr(0, std::min(parting, entry.size()));
     if (label.empty() || weight == 0.0F)
-      throw OptionError("label_weights", "label_weights has \"" + entry +
-                                             "\"; an entry is LABEL=WEIGHT with a number above 0, as in \"" +
+      throw OptionError("label_weights", "invalid label_weights \"" + entry +
+                                             "\": expected LABEL=WEIGHT with a number above 0, such as \"" +
                                              (label.empty() ? "LABEL" : label) + "=2.5\"");
     if (std::ranges::find(given_, label, &Given::label) != given_.end())
       throw OptionError("label_weights", "label_weights names \"" + label + "\" twice");
@@ -75,8 +75,7 @@ void ClassWeights::prepare(const std::vector<std::string>& labels, std::span<con
     if (label == labels.end()) {
       std::string all;
       for (const std::string& name : labels) all += (all.empty() ? "\"" : ", \"") + name + "\"";
-      throw Error("task.label_weights names \"" + given.label +
-                  "\", which is no label of the training set; it has " + all);
+      throw Error("unknown label \"" + given.label + "\" in task.label_weights: the training set has " + all);
     }
     weights_[static_cast<std::size_t>(label - labels.begin())] = given.weight;
   }
@@ -93,14 +92,14 @@ std::string_view ClassWeights::take_mark(std::string_view knowledge) {
   if (!on()) return knowledge;
   const std::size_t end = std::min(knowledge.find('\n'), knowledge.size());
   std::string_view line = knowledge.substr(0, end);
-  if (!line.starts_with(mark)) throw Error("its first line holds no weights of classes");
+  if (!line.starts_with(mark)) throw Error("its first line does not hold weights of classes");
   line.remove_prefix(mark.size());
   weights_.clear();
   while (!line.empty()) {
     line.remove_prefix(1);
     const std::size_t length = std::min(line.find(' '), line.size());
     weights_.push_back(positive_number(line.substr(0, length)));
-    if (weights_.back() == 0.0F) throw Error("its first line holds what is no weight of a class");
+    if (weights_.back() == 0.0F) throw Error("its first line holds an invalid weight of a class");
     line.remove_prefix(length);
   }
   return knowledge.substr(std::min(end + 1, knowledge.size()));

@@ -18,36 +18,37 @@ namespace encore::tasks {
 
 class ClassWeights {
  public:
-  /// `schema` with `class_weights` and `label_weights`.
+  /// Returns `schema` with `class_weights` and `label_weights`.
   static Schema with_options(Schema schema);
 
-  /// Throws OptionError where an entry of label_weights is no LABEL=WEIGHT with a number above 0.
+  /// Throws OptionError if an entry of label_weights is not LABEL=WEIGHT with a number above 0.
   explicit ClassWeights(const Options& options);
 
-  /// Whether anything but 1 was asked for; without it there is no column.
+  /// Whether any weight differs from 1. If not, there is no column.
   bool on() const { return balanced_ || !given_.empty(); }
-  /// Throws Error where they are on: a model that is taken over has no training set to count.
+  /// Throws Error if they are on: an imported model has no training set to count.
   void require_off() const {
     if (on())
       throw Error(
-          "class_weights and label_weights matter in training only, and nothing is trained; leave them out");
+          "class_weights and label_weights apply only to training: leave them out for an imported model");
   }
-  /// counts: examples of the training set by class. A class without any has weight 1 unless it is given one.
-  /// Throws Error where a weight is given to what is no label.
+  /// counts: examples of the training set by class. A class without examples has weight 1 unless it is given
+  /// one. Throws Error if a weight is given to a label that the training set lacks.
   void prepare(const std::vector<std::string>& labels, std::span<const std::int64_t> counts);
-  /// A task's knowledge with the weights as its first line, where they are on; and back. Throws Error.
+  /// Adds the weights as the first line of a task's knowledge, where they are on; take_mark() reads them
+  /// back. Throws Error.
   std::string marked(const std::string& knowledge) const;
   std::string_view take_mark(std::string_view knowledge);
-  /// Throws Error where the weights that were taken are those of another number of classes.
+  /// Throws Error if the weights that were taken belong to another number of classes.
   void require_classes(std::size_t count) const;
 
-  /// Adds the column where the weights are on.
+  /// Adds the column if the weights are on.
   void add_column(std::vector<ColumnRule>& columns, Space space) const;
-  /// Of a target; 0 for `no_target`.
+  /// Returns the weight of a target, and 0 for `no_target`.
   float of(std::int32_t target) const {
     return target == no_target ? 0.0F : weights_.at(static_cast<std::size_t>(target));
   }
-  /// By class; empty where the weights are off.
+  /// Returns the weights by class; empty if they are off.
   const std::vector<float>& weights() const { return weights_; }
 
  private:

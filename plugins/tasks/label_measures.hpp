@@ -1,5 +1,5 @@
-// The measures of single labels that every task has whose examples have labels. Their columns have the label
-// as key: "truth", "predicted", and "correct" where both are so.
+// The measures of single labels, for every task whose examples have labels. Their columns have the label as
+// key: "truth", "predicted", and "correct" if both are the label.
 #pragma once
 
 #include <string>
@@ -9,23 +9,23 @@
 
 namespace encore::tasks {
 
-/// f1/{label}, precision/{label}, recall/{label}. `things`: what has labels, "texts".
+/// f1/{label}, precision/{label}, recall/{label}. `things`: what has labels, such as "examples".
 inline std::vector<Measure> measures_of_labels(const std::string& things) {
   return {{.name = "f1/{label}",
            .title = "F1",
-           .help = "of one label",
+           .help = "F1 of one label",
            .fraction = true,
            .reducer = Reducer::harmonic_mean,
            .columns = {"correct", "predicted", "truth"},
            .always = false},
           {.name = "precision/{label}",
-           .help = "share of the " + things + " given one label that have it",
+           .help = "share of the " + things + " predicted to have one label that have it",
            .fraction = true,
            .reducer = Reducer::ratio,
            .columns = {"correct", "predicted"},
            .always = false},
           {.name = "recall/{label}",
-           .help = "share of the " + things + " with one label that are given it",
+           .help = "share of the " + things + " with one label that are predicted to have it",
            .fraction = true,
            .reducer = Reducer::ratio,
            .columns = {"correct", "truth"},

@@ -1,4 +1,4 @@
-// A number is the place in the list of names.
+// The names are a list; the number of a label is its place there.
 #include "label_names.hpp"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ LabelNames LabelNames::from_text(std::string_view text) {
 LabelNames LabelNames::adopted(const std::vector<std::string>& classes) {
   if (classes.size() < 2)
     throw Error("it names " + std::to_string(classes.size()) + (classes.size() == 1 ? " class" : " classes") +
-                " (id2label), and a model that tells classes apart has at least 2");
+                " (id2label): expected at least 2");
   for (const std::string& name : classes)
     if (name.find_first_of("\n\r") != std::string::npos)
       throw Error("the name of a class has a line break: \"" + name + "\"");
@@ -61,7 +61,7 @@ void LabelNames::add(const std::string& label) {
 
 std::int32_t LabelNames::number(const std::string& label) const {
   const auto found = numbers_.find(label);
-  if (found == numbers_.end()) throw Error("the label \"" + label + "\" stands in no set that was looked at");
+  if (found == numbers_.end()) throw Error("unknown label \"" + label + "\": it is in none of the data sets");
   return found->second;
 }
 

@@ -1,5 +1,5 @@
-// LabelNames: the labels of all sets by number, those that the model tells apart first. Shared by the tasks
-// that give labels. Place in the flow: the training set gives the labels, the other sets may add some;
+// LabelNames: the labels of all sets by number, first those that the model distinguishes. Tasks that give
+// labels share it. Place in the flow: the training set gives the labels, the other sets may add some;
 // examples hold numbers.
 #pragma once
 
@@ -16,15 +16,15 @@ class LabelNames {
   LabelNames() = default;
   /// Throws Error on an empty or doubled label.
   explicit LabelNames(const std::vector<std::string>& labels);
-  /// From text(): the labels, one per line; then, behind an empty line, those that only other sets have.
+  /// Reads what text() wrote: one label per line; then, after an empty line, those that only other sets have.
   /// Throws Error.
   static LabelNames from_text(std::string_view text);
   std::string text() const;
-  /// The classes of a model from elsewhere, in its order. Throws Error where there are fewer than two, or a
-  /// name that text() could not hold.
+  /// Takes the classes of an imported model, in its order. Throws Error if there are fewer than two, or if
+  /// text() could not hold a name.
   static LabelNames adopted(const std::vector<std::string>& classes);
 
-  /// A label that may be known already.
+  /// Adds a label, which may be known already.
   void add(const std::string& label);
   /// Throws Error for a label that was never added.
   std::int32_t number(const std::string& label) const;

@@ -1,5 +1,5 @@
-// Probabilities of labels as answers show them. Place in the flow: ClassProbabilities -> here -> the fields
-// `score`, `scores` and `shown` of Task::scored_answer.
+// The probabilities of labels, as answers show them. Place in the flow: ClassProbabilities -> here -> the
+// fields `score`, `scores` and `shown` of Task::scored_answer.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace encore::tasks {
 
-/// Gives each label its number; there are as many of both.
+/// Pairs each label with its score; both have the same size.
 template <class Number>
 std::map<std::string, double> scores_by_label(const std::vector<std::string>& labels,
                                               std::span<const Number> numbers) {
@@ -20,7 +20,7 @@ std::map<std::string, double> scores_by_label(const std::vector<std::string>& la
   return scores;
 }
 
-/// Writes a score as people read it: "0.983".
+/// Writes a score with three digits: "0.983".
 inline std::string score_text(double score) {
   char text[16];
   std::snprintf(text, sizeof(text), "%.3f", score);

@@ -1,6 +1,6 @@
-// A number label as a double in a column of integers: training needs float32, but what is measured is the
-// number that was read. Shared by the tasks that learn numbers. Place in the flow: Task::encode writes,
-// measure and describe read.
+// Keeps a number label as a double in a column of integers: training needs float32, but measures use the
+// number that was read. Tasks that learn numbers share it. Place in the flow: Task::encode writes, measure
+// and describe read.
 #pragma once
 
 #include <bit>
@@ -14,7 +14,7 @@ namespace encore::tasks {
 
 inline constexpr const char* number_bits_column = "number_bits";
 
-/// The column: one number per sequence, as two integers.
+/// Returns the column: one number per sequence, as two integers.
 inline ColumnRule number_bits_rule() {
   return {.name = number_bits_column, .space = Space::sequences, .truth = true, .width = 2};
 }
@@ -26,7 +26,7 @@ inline void put_number(double number, std::vector<std::int32_t>& to) {
   to.push_back(static_cast<std::int32_t>(static_cast<std::uint32_t>(bits >> 32)));
 }
 
-/// The number of the two integers that put_number wrote.
+/// Returns the number from the two integers that put_number wrote.
 inline double number_in(std::span<const std::int32_t> halves) {
   const auto half = [&](std::size_t i) { return std::uint64_t{static_cast<std::uint32_t>(halves[i])}; };
   return std::bit_cast<double>(half(0) | half(1) << 32);

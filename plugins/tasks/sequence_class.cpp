@@ -1,4 +1,4 @@
-// A label that training lacks has a number but no class.
+// A label that the training set lacks has a number but no class.
 #include "sequence_class.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 enum : std::size_t { targets, truth, weights };
 
-/// Throws Error for what cannot name a class.
+/// Throws Error if the text cannot name a class.
 const std::string& checked(const std::string& label) {
   if (label.empty()) throw Error("a label is empty; every text needs a label");
   if (label.find('\n') != std::string::npos)
@@ -22,7 +22,7 @@ const std::string& checked(const std::string& label) {
   return label;
 }
 
-/// Texts by the number of their label; none where the truth is not known.
+/// Counts examples by the number of their label; empty if the truth is not known.
 std::map<std::int32_t, std::int64_t> texts_by_label(const ExampleSet& set) {
   std::map<std::int32_t, std::int64_t> texts;
   for (std::size_t i = 0; i < set.size() && set.has_column("truth"); ++i)
@@ -38,9 +38,9 @@ void SequenceClass::prepare(const Records& train) {
   std::map<std::string, std::int64_t> counts;
   for (const std::string& label : train.texts("label")) ++counts[checked(label)];
   if (counts.size() < 2)
-    throw Error(counts.empty() ? "the training set has no text; there is nothing to learn"
-                               : "every text of the training set has the label \"" + counts.begin()->first +
-                                     "\"; there is nothing to learn");
+    throw Error(counts.empty() ? "the training set has no text to learn from"
+                               : "all examples of the training set have the label \"" +
+                                     counts.begin()->first + "\"; there is nothing to learn");
   std::vector<std::string> labels;
   std::vector<std::int64_t> numbers;
   for (const auto& [label, count] : counts) {
@@ -60,7 +60,7 @@ void SequenceClass::restore(std::string_view knowledge) {
   weights_.require_classes(names_.labels().size());
 }
 
-// --- records to numbers ---
+// --- encoding ---
 
 std::vector<ColumnRule> SequenceClass::columns() const {
   std::vector<ColumnRule> columns = {{.name = targets_column, .space = Space::sequences, .truth = true},
@@ -87,7 +87,7 @@ void SequenceClass::describe_labels(const ExampleSet& set, SetDescription& descr
   if (texts.size() > 1)
     description.notes.push_back("the most frequent label, \"" + names_.name(most->first) + "\", is that of " +
                                 std::to_string(most->second) + " of " +
-                                counted(static_cast<std::int64_t>(set.size()), "text", "texts"));
+                                counted(static_cast<std::int64_t>(set.size()), "example", "examples"));
 }
 
 void SequenceClass::describe_unseen(const ExampleSet& set, SetDescription& description) const {
@@ -95,14 +95,14 @@ void SequenceClass::describe_unseen(const ExampleSet& set, SetDescription& descr
   for (const auto& [number, count] : texts_by_label(set)) {
     if (names_.is_label(number)) continue;
     unseen += count;
-    description.notes.push_back(
-        "the label \"" + names_.name(number) + "\" of " + counted(count, "text", "texts") +
-        " does not stand in the training set; it is counted as wrong whatever a model says");
+    description.notes.push_back("the label \"" + names_.name(number) + "\" of " +
+                                counted(count, "example", "examples") +
+                                " is not in the training set; it always counts as wrong");
   }
   description.counts.emplace_back("texts with labels not in training", unseen);
 }
 
-// --- outputs to what is reported ---
+// --- measures and labels ---
 
 void SequenceClass::measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const {
   const std::size_t truths = set.column("truth");
@@ -136,7 +136,7 @@ Records SequenceClass::scored_label(const ExampleSet& set, const Outputs& output
   return labelled;
 }
 
-/// Finds the predicted class; a head may give anything for a text without a target.
+/// Finds the predicted class; a head may give any output for an example without a target.
 std::int32_t SequenceClass::number(const ExampleSet& set, const Outputs& outputs,
                                    std::size_t sequence) const {
   const std::int32_t number = outputs.integers(classes_output, set, sequence).front();

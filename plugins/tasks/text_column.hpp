@@ -1,5 +1,5 @@
-// Texts in a column of integers: a set is scored after its records are gone, and what is scored is text.
-// Shared by the tasks that do so. Place in the flow: Task::encode writes, measure and answer read.
+// Keeps text in a column of integers: a set is scored after its records are gone, and some measures compare
+// text. Tasks with such measures share it. Place in the flow: Task::encode writes, measure and answer read.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,13 @@ inline void put_text(std::string_view text, std::vector<std::int32_t>& to) {
   }
 }
 
-/// All texts that put_text wrote. Throws Error where these are no such integers.
+/// Returns every text that put_text wrote. Throws Error if these are not such integers.
 inline std::vector<std::string> texts_in(std::span<const std::int32_t> values) {
   std::vector<std::string> texts;
   while (!values.empty()) {
     const std::int64_t bytes = values.front(), integers = (bytes + 3) / 4;
     values = values.subspan(1);
-    if (bytes < 0 || integers > std::ssize(values)) throw Error("the texts of the encoded set are broken");
+    if (bytes < 0 || integers > std::ssize(values)) throw Error("the text of the encoded set is damaged");
     texts.emplace_back();
     for (std::int64_t at = 0; at < bytes; ++at) {
       const auto four = static_cast<std::uint32_t>(values[static_cast<std::size_t>(at / 4)]);

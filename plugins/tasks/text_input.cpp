@@ -1,4 +1,4 @@
-// Rows, and what of the texts they leave out.
+// Encodes the rows, and describes what they leave out of the text.
 #include "text_input.hpp"
 
 #include <algorithm>
@@ -18,12 +18,12 @@ void cut(std::vector<std::int32_t>& ids, std::size_t begin, std::size_t kept) {
   ids.resize(std::min(ids.size(), begin + kept));
 }
 
-/// Throws Error for a line that is no pair. A blank one is a pair of empty texts.
+/// Throws Error if a line is not a pair. A blank line is a pair of two empty parts.
 void require_pair(const std::string& line) {
   const std::ptrdiff_t tabs = std::ranges::count(line, '\t');
   if (tabs == 1 || (tabs == 0 && trimmed(line).empty())) return;
-  throw Error(quoted_line(line) + " is " + counted(tabs + 1, "text", "texts") +
-              ", and this model reads pairs; a line is two texts with a tab between");
+  throw Error(quoted_line(line) + " has " + counted(tabs, "tab", "tabs") +
+              ", but this model reads pairs: expected two parts with a tab between");
 }
 
 }  // namespace
@@ -47,8 +47,8 @@ TextInput::TextInput(std::int64_t max_length) : max_length_(static_cast<std::siz
 
 void TextInput::require_texts(const Records& records) const {
   if (pairs_ && !records.has(second_field))
-    throw Error(std::string("the records have no field \"") + second_field +
-                "\", the second text that those of the training set have");
+    throw Error(std::string("the records lack the field \"") + second_field +
+                "\", the second text, which the training set has");
 }
 
 std::string_view TextInput::take_mark(std::string_view knowledge) {
@@ -108,12 +108,12 @@ void TextInput::describe(const ExampleSet& set, SetDescription& description) con
   description.counts.emplace_back("cut texts", texts);
   description.counts.emplace_back("cut pieces", tokens);
   if (texts > 0)
-    description.notes.push_back(std::to_string(texts) + " of " +
-                                (pairs_ ? counted(static_cast<std::int64_t>(set.size()), "pair", "pairs")
-                                        : counted(static_cast<std::int64_t>(set.size()), "text", "texts")) +
-                                " are longer than max_length = " + std::to_string(max_length_) + ": " +
-                                counted(tokens, "token is", "tokens are") +
-                                (pairs_ ? " cut at the ends" : " cut at the end"));
+    description.notes.push_back(
+        std::to_string(texts) + " of " +
+        (pairs_ ? counted(static_cast<std::int64_t>(set.size()), "pair", "pairs")
+                : counted(static_cast<std::int64_t>(set.size()), "example", "examples")) +
+        " are longer than max_length = " + std::to_string(max_length_) + ": " +
+        counted(tokens, "token is", "tokens are") + (pairs_ ? " cut at the ends" : " cut at the end"));
 }
 
 std::string TextInput::left_out(const ExampleSet& set, std::size_t sequence,
@@ -121,7 +121,7 @@ std::string TextInput::left_out(const ExampleSet& set, std::size_t sequence,
   const std::int32_t tokens = set.integers(set.column(cut_column), sequence).front();
   if (tokens == 0) return "";
   return answer + " does not depend on " +
-         (pairs_ ? counted(tokens, "token", "tokens") + " at the ends of its texts"
+         (pairs_ ? counted(tokens, "token", "tokens") + " at the ends of both inputs"
                  : "its last " + counted(tokens, "token", "tokens"));
 }
 

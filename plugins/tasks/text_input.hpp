@@ -1,7 +1,6 @@
-// TextInput: the text of an example, or its two texts, as the rows of one sequence: [CLS] a [SEP] or
-// [CLS] a [SEP] b [SEP], as BERT reads them (Devlin et al. 2019). Shared by the tasks that say something of a
-// whole text. Place in the flow: records with `text` (and `text2`) -> ids, where they were cut, the segments
-// of pairs.
+// TextInput: the text of an example, or its text pair, as the rows of one sequence: [CLS] a [SEP] or
+// [CLS] a [SEP] b [SEP], as BERT reads them (Devlin et al. 2019). Tasks about a whole text share it. Place in
+// the flow: records with `text` (and `text2`) -> ids, the number of cut ones, the segments of pairs.
 #pragma once
 
 #include <cstddef>
@@ -21,20 +20,20 @@ class TextInput {
  public:
   explicit TextInput(std::int64_t max_length);
 
-  /// Examples are pairs where the training set has a second text.
+  /// Examples are pairs if the training set has a second text.
   void prepare(const Records& train) { pairs_ = train.has(second_field); }
-  /// Throws Error where the training set had a second text and these records have none.
+  /// Throws Error if the training set had a second text and these records lack it.
   void require_texts(const Records& records) const;
-  /// A task's knowledge with a mark of pairs, an empty line in front; and back.
+  /// Marks a task's knowledge for pairs by an empty line in front; take_mark() reads it back.
   std::string marked(const std::string& knowledge) const { return (pairs_ ? "\n" : "") + knowledge; }
   std::string_view take_mark(std::string_view knowledge);
   bool pairs() const { return pairs_; }
 
-  /// Words of all texts, parted by white space.
+  /// Counts the words of all examples, separated by white space.
   TextCounts text_counts(const Records& train) const;
 
-  /// Adds what encode fills: cut_pieces (sequences), and for pairs segments (tokens): 0 up to the first
-  /// [SEP], 1 behind it.
+  /// Adds the columns that encode fills: cut_pieces (sequences), and for pairs segments (tokens): 0 up to the
+  /// first [SEP], 1 behind it.
   void add_columns(std::vector<ColumnRule>& columns) const;
   /// `first_column` is the number of the first of add_columns. Tokens that would pass max_length are cut at
   /// the end of the longer text, and where both are long each keeps half, as the library "tokenizers" does it
@@ -42,14 +41,14 @@ class TextInput {
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer, EncodedExample& to,
               std::size_t first_column) const;
 
-  /// Adds the counts "cut texts" and "cut pieces" and a note where any were cut.
+  /// Adds the counts of what was cut, and a note if any were cut.
   void describe(const ExampleSet& set, SetDescription& description) const;
-  /// "its label does not depend on its last 2 tokens" for "its label"; "" where nothing was cut.
+  /// Returns "its label does not depend on its last 2 tokens" for "its label"; "" if nothing was cut.
   std::string left_out(const ExampleSet& set, std::size_t sequence, const std::string& answer) const;
 
-  /// A line is a text, for pairs two of them with a tab between. Throws Error for pairs where a line is not.
+  /// Reads a line as a text, for pairs two with a tab between. Throws Error if a line is not a pair.
   Records from_text(std::span<const std::string> lines) const;
-  /// "a" or "a\tb", and the text fields themselves behind what `answers` has.
+  /// Adds the lines that are shown, "a" or "a\tb", and the text fields to `answers`.
   std::string shown(const Records& records, std::size_t record) const;
   void add_texts(const Records& records, Records& answers) const;
 
@@ -60,7 +59,7 @@ class TextInput {
   bool pairs_ = false;
 };
 
-/// How many tokens of two texts stay where there is room for `room` of them.
+/// Returns how many tokens of the pair stay if there is room for `room`.
 struct KeptTokens {
   std::size_t first = 0, second = 0;
 };

@@ -1,4 +1,4 @@
-// Records of two texts to rows of two stacks, and what the decoder said of them to statistics and answers.
+// Encodes text pairs as rows of two stacks, and turns the decoder's outputs into statistics and answers.
 #include "text_to_text.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ constexpr const char* losses_output = "losses";
 constexpr const char* source_field = "source";
 constexpr const char* target_field = "target";
 
-/// A text that was written, without the white space that tokens bring along: byte_bpe puts a blank in front
+/// Returns generated text without the white space that tokens bring along: byte_bpe puts a blank in front
 /// of every word.
 std::string written_text(const GeneratedText& of) {
   return std::string(trimmed(of.text));
@@ -43,7 +43,7 @@ std::int32_t append_tokens(const std::string& text, const Tokenizer& tokenizer, 
   return static_cast<std::int32_t>(tokens - kept);
 }
 
-/// Of a column with one count per text: how many texts were cut, and by how many tokens.
+/// Counts the cut inputs and cut tokens of a column with one count per sequence.
 struct Cuts {
   std::int64_t texts = 0, tokens = 0;
 };
@@ -61,7 +61,7 @@ std::size_t first_sequence(const ExampleSet& set, std::size_t example) {
   return set.sequences(example).first;
 }
 
-/// The best text that was written for an example, "" where there is none.
+/// Returns the best generated text of an example, or "" if there is none.
 std::string best_text(const ExampleSet& set, const Outputs& outputs, std::size_t example) {
   const std::vector<GeneratedText>& texts = outputs.texts(first_sequence(set, example));
   return texts.empty() ? "" : written_text(texts.front());
@@ -72,17 +72,18 @@ std::string best_text(const ExampleSet& set, const Outputs& outputs, std::size_t
 Schema TextToText::options() {
   return Schema()
       .boolean("decode", true,
-               {.help = "have texts written for the development and the test set and score them; without it "
+               {.help = "generate text for the development and the test set and score it; without it "
                         "only the tokens are scored, and nothing can be predicted"})
-      .integer(
-          "beam", 1,
-          {.help = "texts that are followed at a time; 1: the best token each time", .min = 1, .max = 32})
-      .number(
-          "length_penalty", 1.0,
-          {.help = "a text of n tokens has the score log p / n^length_penalty; larger prefers longer texts",
-           .min = 0.0})
+      .integer("beam", 1,
+               {.help = "number of hypotheses of the beam search; 1: the best token each time",
+                .min = 1,
+                .max = 32})
+      .number("length_penalty", 1.0,
+              {.help = "a text of n tokens has the score log p / n^length_penalty; a larger value prefers "
+                       "longer text",
+               .min = 0.0})
       .integer("beyond_source", 50,
-               {.help = "tokens that a text may have more than its source; -1: as many as it likes",
+               {.help = "tokens that a text may have more than its source; -1: no limit",
                 .unit = "pieces",
                 .min = -1})
       .integer("max_pieces", 0,
@@ -91,21 +92,21 @@ Schema TextToText::options() {
                 .min = 0})
       .boolean("source_start", false, {.help = "begin a source with the token `start`, as BART does"})
       .choice("target_start", "start", {"start", "end", "padding"},
-              {.help = "the token that the decoder reads before it says the first one; BART's is `end`"})
+              {.help = "the token that the decoder reads before it writes the first one; `end` for BART"})
       .boolean("target_begins", false,
-               {.help = "begin a target with the token `start`, which is given to a text that is written, as "
+               {.help = "begin a target with the token `start`, which generated text also begins with, as "
                         "BART does"});
 }
 
 std::vector<Measure> TextToText::token_measures() {
   return {{.name = "perplexity",
-           .help = "e to the mean loss of the tokens of the target, its end counted, after the true ones",
+           .help = "e to the mean loss of the tokens of the target and its end, after the true ones",
            .better = Better::lower,
            .reducer = Reducer::exponential,
            .columns = {"loss", "pieces"}},
           {.name = "accuracy",
            .title = "token accuracy",
-           .help = "share of the tokens of the target, its end counted, that are guessed after the true ones",
+           .help = "share of the tokens of the target and its end that are guessed after the true ones",
            .fraction = true,
            .reducer = Reducer::ratio,
            .columns = {"correct", "pieces"}}};
@@ -136,12 +137,12 @@ TextToText::TextToText(const Options& options, const TaskContext& context, std::
 
 void TextToText::prepare(const Records& train) {
   if (train.texts(source_field).empty() || train.texts(target_field).empty())
-    throw Error("the training set has no pair of texts; there is nothing to learn");
+    throw Error("the training set has no pairs to learn from");
 }
 
 void TextToText::restore(std::string_view knowledge) {
   if (knowledge != this->knowledge())
-    throw Error("the run's labels are those of another task; " + name_ + " has none");
+    throw Error("the run has labels of another task; " + name_ + " has no labels");
 }
 
 TextCounts TextToText::text_counts(const Records& train) const {
@@ -151,7 +152,7 @@ TextCounts TextToText::text_counts(const Records& train) const {
   return counts.sorted();
 }
 
-// --- records to numbers ---
+// --- encoding ---
 
 std::vector<ColumnRule> TextToText::columns() const {
   return {{.name = targets_column, .space = Space::target, .truth = true},
@@ -205,7 +206,7 @@ std::vector<OutputRule> TextToText::outputs() const {
           {.name = losses_output, .space = Space::target, .type = ColumnType::numbers}};
 }
 
-// --- outputs to what is reported ---
+// --- measures and predictions ---
 
 void TextToText::measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const {
   const std::size_t truth_column = set.column(targets_column), texts_column = set.column("references");
@@ -247,7 +248,7 @@ Records TextToText::from_text(std::span<const std::string> lines) const {
 Records TextToText::answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const {
   if (!outputs.has_texts())
     throw Error(
-        "the model was trained with task.decode = false, so it writes no texts; train it with decode "
+        "the model was trained with task.decode = false, so it cannot generate text: train it with decode "
         "= true");
   Records::Texts best(set.size());
   Records::Numbers score(set.size(), 0.0);

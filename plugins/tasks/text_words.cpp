@@ -1,4 +1,4 @@
-// Splitting by Unicode categories (utf8proc).
+// Splits text into words by Unicode categories (utf8proc).
 #include "text_words.hpp"
 
 #include <utf8proc.h>

@@ -1,5 +1,5 @@
-// Running text to words, as the annotated corpora have them: punctuation at the ends of a word stands alone,
-// and so does an English 's. Place in the flow: from_text, for text that nobody has split.
+// Splits running text into words, as annotated corpora do: punctuation at the ends of a word is a word, and
+// so is an English 's. Place in the flow: from_text, for text that is not split yet.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ struct TextWord {
   std::size_t end = 0;    ///< one past the last
 };
 
-/// Words of one line; white space separates and is dropped. The line must be UTF-8 and outlive the result.
+/// Returns the words of one line without white space. The line must be UTF-8 and outlive the result.
 std::vector<TextWord> split_words(std::string_view line);
 
 }  // namespace encore::tasks

@@ -1,5 +1,5 @@
-// WordCounts: the words of texts, parted by white space or with it, for a tokenizer that is trained. Shared
-// by the tasks that read whole texts. Place in the flow: Task::text_counts.
+// WordCounts: counts words, with or without their white space, to train a tokenizer. Tasks that read whole
+// inputs share it. Place in the flow: Task::text_counts.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace encore::tasks {
 
-/// The texts must outlive it.
+/// The counted strings must outlive it.
 class WordCounts {
  public:
   void add(std::string_view text) {
@@ -21,8 +21,8 @@ class WordCounts {
       ++counts_[text.substr(first, end - first)];
     }
   }
-  /// Each word with the white space in front of it, and what white space is left at the end: nothing is lost.
-  /// A tokenizer that cuts at white space, in whatever way, cuts these as it cuts the whole text.
+  /// Counts each word with the white space in front of it, and the white space at the end, so nothing is
+  /// lost. A tokenizer that cuts at white space cuts these parts as it cuts the whole text.
   void add_with_blanks(std::string_view text) {
     for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end) {
       end = std::min(text.find_first_not_of(white_space, begin), text.size());
@@ -30,7 +30,7 @@ class WordCounts {
       ++counts_[text.substr(begin, end - begin)];
     }
   }
-  /// Sorted once: the map is part of the interface because its order is fixed.
+  /// Returns a map, because its order is fixed; it is sorted once.
   TextCounts sorted() const { return {counts_.begin(), counts_.end()}; }
 
  private:

@@ -1,4 +1,4 @@
-// Words to rows, and classes of rows back to words.
+// Encodes words as rows, and turns the classes of rows into labels of words.
 #include "word_labels.hpp"
 
 #include <unordered_map>
@@ -46,7 +46,7 @@ TextCounts WordLabels::text_counts(const Records& train) {
   return {counts.begin(), counts.end()};
 }
 
-// --- records to numbers ---
+// --- encoding ---
 
 std::vector<ColumnRule> WordLabels::columns() const {
   std::vector<ColumnRule> columns = {

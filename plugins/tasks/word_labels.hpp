@@ -1,7 +1,7 @@
 // WordLabels: the words of a sentence as the rows of one sequence, [CLS] tokens [SEP], with the label of each
-// word on its first token; and the classes of these rows back to a label per word. Shared by the tasks that
-// say something of every word. Place in the flow: records with `words` (and `tags`, the truth) -> ids and
-// targets -> classes of rows -> labels of words.
+// word on its first token; and the classes of these rows back to a label per word. Tasks that label words
+// share it. Place in the flow: records with `words` (and `tags`, the truth) -> ids and targets -> classes of
+// rows -> labels of words.
 #pragma once
 
 #include <cstddef>
@@ -23,12 +23,12 @@ class WordLabels {
  public:
   class Columns;
 
-  /// `cut_label`: what words get that did not fit.
+  /// `cut_label`: the label of words that did not fit.
   WordLabels(const Options& options, const TaskContext& context, std::string cut_label);
 
-  /// The labels of the model. Words of the training set with each of them decide their weights.
+  /// Takes the labels of the model. The words of the training set with each label decide its weight.
   void prepare(const std::vector<std::string>& labels, const Records& train);
-  /// In place of prepare: the classes of a model from elsewhere. Throws Error.
+  /// Takes the classes of an imported model, in place of prepare(). Throws Error.
   void adopt(const std::vector<std::string>& classes) {
     weights_.require_off();
     names_ = LabelNames::adopted(classes);
@@ -48,26 +48,26 @@ class WordLabels {
               EncodedExample& to) const;
 
   std::vector<std::string> true_labels(const Columns& in, std::size_t sequence) const;
-  /// As many as there are words.
+  /// Returns one label for each word.
   std::vector<std::string> predicted_labels(const Columns& in, std::size_t sequence,
                                             const Outputs& outputs) const;
-  /// Of every sentence.
+  /// Returns the labels of every sentence.
   Records::TextLists all_predicted(const ExampleSet& set, const Outputs& outputs) const;
-  /// Says what Task::no_scores says.
+  /// Answers Task::no_scores.
   std::string no_scores(std::span<const OutputRule> given) const {
     return ClassProbabilities::missing(given, Space::tokens, names_.labels().size());
   }
-  /// What the model says of the labels of a sentence, by word; words that were cut have a score of 0 and no
-  /// others.
+  /// The predicted labels of a sentence with their probabilities, by word; words that were cut have a score
+  /// of 0 and no others.
   struct Scores {
     std::vector<double> predicted;  ///< of the label of each word
-    Records::NumberMaps all;        ///< of every label
+    Records::NumberMaps all;        ///< those of every label
   };
   Scores scores(const Columns& in, std::size_t sequence, const Outputs& outputs) const;
 
-  /// Lines as `text`, and split into `words`.
+  /// Returns lines as `text`, and split into `words`.
   static Records from_text(std::span<const std::string> lines);
-  /// "WHAT its last 2 words" where words were cut, else "".
+  /// Returns "WHAT its last 2 words" if words were cut, else "".
   static std::string left_out(const ExampleSet& set, std::size_t sequence, const std::string& what);
 
  private:
@@ -86,7 +86,7 @@ class WordLabels::Columns {
         first_tokens_(set.column("first_pieces")),
         cut_words_(set.column("cut_words")) {}
   const ExampleSet& set() const { return set_; }
-  /// Numbers of the true labels of all words; none where the truth is not known.
+  /// Returns the numbers of the true labels of all words; empty if the truth is not known.
   std::span<const std::int32_t> tags(std::size_t sequence) const { return set_.integers(tags_, sequence); }
   std::span<const std::int32_t> first_tokens(std::size_t sequence) const {
     return set_.integers(first_tokens_, sequence);

@@ -31,7 +31,7 @@ bool is_of_word(std::int32_t c) {
          category == UTF8PROC_CATEGORY_PC;
 }
 
-/// Where the last character of a text that is not empty begins.
+/// Returns where the last character of a text begins. The text is not empty.
 std::size_t last_character(std::string_view text) {
   std::size_t at = text.size() - 1;
   while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) --at;
@@ -46,7 +46,7 @@ bool ends_with_word(std::string_view text) {
   return !text.empty() && is_of_word(first_code_point(text.substr(last_character(text))).value);
 }
 
-/// Where the white space at the end of a text begins.
+/// Returns where the white space at the end of a text begins.
 std::size_t space_at_end(std::string_view text) {
   std::size_t begin = text.size();
   while (begin > 0) {
@@ -57,7 +57,7 @@ std::size_t space_at_end(std::string_view text) {
   return begin;
 }
 
-/// How many bytes of white space a text begins with.
+/// Returns how many bytes of white space a text begins with.
 std::size_t space_at_begin(std::string_view text) {
   std::size_t end = 0;
   while (end < text.size()) {
@@ -72,13 +72,13 @@ std::size_t space_at_begin(std::string_view text) {
   throw OptionError(
       AddedTokens::option_name,
       "\"" + entry + "\" " + problem +
-          "; expected are flags (plain, or some of lstrip, rstrip, single_word, normalized, "
+          ": expected flags (plain, or some of lstrip, rstrip, single_word, normalized, "
           "special and outside with commas between them), a blank and the token, such as \"plain [E9]\"");
 }
 
 AddedToken token_of(const std::string& entry) {
   const std::size_t blank = entry.find(' ');
-  if (blank == std::string::npos || blank + 1 == entry.size()) refuse(entry, "has no token behind a blank");
+  if (blank == std::string::npos || blank + 1 == entry.size()) refuse(entry, "lacks a token behind a blank");
   AddedToken token = {.content = entry.substr(blank + 1)};
   std::string_view names = std::string_view(entry).substr(0, blank);
   if (names == no_flag) return token;
@@ -86,8 +86,7 @@ AddedToken token_of(const std::string& entry) {
     const std::size_t comma = std::min(names.find(','), names.size());
     const std::string_view name = names.substr(0, comma);
     const auto* flag = std::ranges::find_if(flags, [&](const Flag& known) { return known.name == name; });
-    if (flag == std::end(flags))
-      refuse(entry, "has the flag \"" + std::string(name) + "\", which is not known");
+    if (flag == std::end(flags)) refuse(entry, "has the unknown flag \"" + std::string(name) + "\"");
     token.*flag->member = true;
     if (comma == names.size()) return token;
     names.remove_prefix(comma + 1);
@@ -124,7 +123,7 @@ bool TokenFinder::next(std::string_view text, std::size_t& from, std::size_t fre
     if (token.single_word && (ends_with_word(text.substr(0, begin)) || begins_with_word(text.substr(end))))
       continue;
     if (token.lstrip) begin = begin > free ? free + space_at_end(text.substr(free, begin - free)) : free;
-    // Up to `free` there is white space that the token before has reached: it is not looked at once for each
+    // Up to `free` there is white space of the token before: it is not searched once for each
     // token in it.
     if (token.rstrip) end = end < free ? free : end + space_at_begin(text.substr(end));
     match = {.begin = begin, .end = end, .first = first, .behind = from, .token = &token};
@@ -147,8 +146,7 @@ AddedTokens::AddedTokens(const Options& options) {
     AddedToken token = token_of(entry);
     if (token.content.size() > longest_token)
       throw OptionError(option_name, "a token has " + std::to_string(token.content.size()) +
-                                         " bytes; at most " + std::to_string(longest_token) +
-                                         " are expected");
+                                         " bytes: expected at most " + std::to_string(longest_token));
     if (!named.insert(token.content).second) refuse(entry, "names a token that another entry names");
     given_.push_back(std::move(token));
   }
@@ -169,7 +167,7 @@ void AddedTokens::number(const TokenTable& table, const std::vector<AddedToken>&
     AddedToken& token = tokens_[i];
     token.number = table.find(token.content);
     if (token.number == TokenTable::no_token)
-      throw Error("added_tokens names \"" + token.content + "\", which the vocabulary does not hold");
+      throw Error("added_tokens names \"" + token.content + "\", which is not in the vocabulary");
     places_.emplace(token.number, i);
   }
 }

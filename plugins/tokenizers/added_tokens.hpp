@@ -26,7 +26,7 @@ struct AddedToken {
   bool lstrip = false;       ///< white space in front of it belongs to it
   bool rstrip = false;       ///< white space behind it belongs to it
   bool single_word = false;  ///< only where no letter, digit or mark stands beside it
-  bool normalized = false;   ///< is looked for in the normalized text, normalized itself
+  bool normalized = false;   ///< is searched in the normalized text, normalized itself
   bool special = false;      ///< `decode` leaves it out
   bool outside = false;      ///< no word is cut into it: what cuts words does not know the token
   std::int32_t number = TokenTable::no_token;
@@ -36,17 +36,17 @@ struct AddedToken {
 class TokenFinder {
  public:
   struct Match {
-    std::size_t begin, end;     ///< with the white space that belongs to it
-    std::size_t first, behind;  ///< the token by itself
+    std::size_t begin, end;     ///< with its white space
+    std::size_t first, behind;  ///< the token without white space
     const AddedToken* token;
   };
 
-  /// `pattern`: what is looked for; an empty one is left out, of equal ones the first counts. `token`
+  /// `pattern`: the text to search; an empty one is left out, of equal ones the first counts. `token`
   /// outlives the finder.
   void add(std::string pattern, const AddedToken& token);
   bool empty() const { return tokens_.empty(); }
-  /// The first token at or behind `from`, whose white space reaches back to `free` at most. False where there
-  /// is none; `from` is then of no more use.
+  /// Finds the first token at or behind `from`, whose white space reaches back to `free` at most. Returns
+  /// false without one; `from` is then no longer used.
   bool next(std::string_view text, std::size_t& from, std::size_t free, Match& match) const;
 
  private:
@@ -72,17 +72,17 @@ void split_at_tokens(const TokenFinder& finder, std::string_view text, const Pla
 class AddedTokens {
  public:
   static constexpr const char* option_name = "added_tokens";
-  /// Bytes of a token. At each place of a text as many bytes are looked at as the longest token has.
+  /// The most bytes of a token. At each place the search reads as many bytes as the longest token has.
   static constexpr std::size_t longest_token = 1000;
-  /// Adds the option, a list of texts such as "plain [E9]" or "lstrip,special <mask>".
+  /// Adds the option, a list of entries such as "plain [E9]" or "lstrip,special <mask>".
   static Schema& add_option(Schema& schema);
-  /// None where the option is missing. Throws OptionError where an entry is no flags, a blank and a token, a
-  /// token is longer than longest_token or stands twice.
+  /// Empty if the option is missing. Throws OptionError if an entry is not flags, a blank and a token, or if
+  /// a token is longer than longest_token or occurs twice.
   explicit AddedTokens(const Options& options);
   AddedTokens(AddedTokens&&) = default;  // what the finders point at does not move with it
   AddedTokens& operator=(AddedTokens&&) = default;
 
-  /// Whether the option names that token.
+  /// Returns whether the option names that token.
   bool names(std::string_view content) const;
   /// Numbers the tokens of the option, and of `own`, which the tokenizer has by itself, those that the option
   /// does not name and the vocabulary has. `normalize(text)` gives the normalized form of a text. Throws
@@ -102,7 +102,7 @@ class AddedTokens {
 
   const TokenFinder& raw() const { return raw_; }
   const TokenFinder& normalized() const { return normalized_; }
-  /// The token with that number; null where there is none.
+  /// Returns the token with that number, or null.
   const AddedToken* find(std::int32_t number) const;
   bool is_outside(std::int32_t number) const {
     const AddedToken* token = find(number);
@@ -112,7 +112,7 @@ class AddedTokens {
  private:
   void number(const TokenTable& table, const std::vector<AddedToken>& own);
 
-  std::vector<AddedToken> given_;                         ///< by the option
+  std::vector<AddedToken> given_;                         ///< from the option
   std::vector<AddedToken> tokens_;                        ///< all, special ones first
   std::unordered_map<std::int32_t, std::size_t> places_;  ///< in tokens_, by number
   TokenFinder raw_, normalized_;

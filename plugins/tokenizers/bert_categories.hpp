@@ -1,7 +1,7 @@
-// Which characters BERT removes, splits off or strips, as ranges of code points in ascending order.
-// The categories are those of Unicode 8, whatever newer versions say: the vocabularies in use were made with
-// them, and so the Python package `tokenizers` still decides. tests/system/peers/compare_wordpiece.py
-// compares every code point. Read next: bert_text.cpp.
+// The characters that BERT removes, splits off or strips, as ranges of code points in ascending order. The
+// categories are those of Unicode 8: the vocabularies in use were made with them, and the Python package
+// `tokenizers` still uses them. tests/system/peers/compare_wordpiece.py compares every code point. Read next:
+// bert_text.cpp.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct CodePointRange {
   std::uint32_t last;  ///< inclusive
 };
 
-/// Control, format and private-use characters (Cc, Cf, Co) but tab and line ends, and U+FFFD.
+/// Control, format and private-use characters (Cc, Cf, Co) except tab and line ends, and U+FFFD.
 inline constexpr CodePointRange removed[] = {
     {0x0, 0x8},         {0xB, 0xC},         {0xE, 0x1F},        {0x7F, 0x9F},       {0xAD, 0xAD},
     {0x600, 0x605},     {0x61C, 0x61C},     {0x6DD, 0x6DD},     {0x70F, 0x70F},     {0x180E, 0x180E},
@@ -22,7 +22,7 @@ inline constexpr CodePointRange removed[] = {
     {0x1D173, 0x1D17A}, {0xE0001, 0xE0001}, {0xE0020, 0xE007F}, {0xF0000, 0xFFFFD}, {0x100000, 0x10FFFD},
 };
 
-/// Punctuation (P*) and all other printable ASCII that is no letter, digit or blank.
+/// Punctuation (P*) and all other printable ASCII except letters, digits and the blank.
 inline constexpr CodePointRange punctuation[] = {
     {0x21, 0x2F},       {0x3A, 0x40},       {0x5B, 0x60},       {0x7B, 0x7E},       {0xA1, 0xA1},
     {0xA7, 0xA7},       {0xAB, 0xAB},       {0xB6, 0xB7},       {0xBB, 0xBB},       {0xBF, 0xBF},
@@ -116,7 +116,7 @@ inline constexpr CodePointRange nonspacing_marks[] = {
     {0xE0100, 0xE01EF},
 };
 
-/// What becomes a blank.
+/// Characters that become a blank.
 inline constexpr CodePointRange white_space[] = {
     {0x9, 0xA},       {0xD, 0xD},       {0x20, 0x20},     {0xA0, 0xA0},     {0x1680, 0x1680},
     {0x2000, 0x200A}, {0x2028, 0x2029}, {0x202F, 0x202F}, {0x205F, 0x205F}, {0x3000, 0x3000},

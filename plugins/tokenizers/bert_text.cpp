@@ -1,4 +1,4 @@
-// ASCII is split by a shorter path of its own, everything else by the properties of its code points.
+// Splits ASCII by a shorter path of its own, and other text by the properties of its code points.
 #include "bert_text.hpp"
 
 #include <utf8proc.h>
@@ -38,7 +38,7 @@ void append(std::string& text, std::int32_t code_point) {
 }
 
 /// Calls visit(code point, its bytes in the text) for each character that cleaning keeps, with ' ' for white
-/// space and, where they stand alone, around ideographs.
+/// space and, if ideographs are words, around them.
 template <class Visit>
 void clean(std::string_view text, bool part_ideographs, Visit visit) {
   const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
@@ -63,7 +63,7 @@ void clean(std::string_view text, bool part_ideographs, Visit visit) {
   }
 }
 
-/// Appends the canonical decomposition of one character; the caller puts marks into order.
+/// Appends the canonical decomposition of one character; the caller orders the marks.
 void decompose(std::int32_t c, std::vector<std::int32_t>& code_points) {
   utf8proc_int32_t points[32];  // 18 are the most that Unicode has
   int bound_class = 0;

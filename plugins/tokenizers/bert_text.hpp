@@ -1,7 +1,7 @@
-// BertText: text to words as BERT's BasicTokenizer splits it. Characters are cleaned, ideographs stand alone;
-// a lower-casing model decomposes (NFD), drops accents and lowers, unless its options say otherwise; then
-// white space parts words and each punctuation mark is one. Place in the flow: wordpiece.cpp cuts the words
-// that come out into tokens; wordpiece_trainer.cpp counts them.
+// BertText: splits text into words as BERT's BasicTokenizer does. It cleans characters and separates
+// ideographs; a lower-casing model decomposes (NFD), drops accents and lowers, unless its options say
+// otherwise; then white space separates words and each punctuation mark is one. Place in the flow:
+// wordpiece.cpp cuts the words into tokens; wordpiece_trainer.cpp counts them.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@
 
 namespace encore::wordpiece {
 
-/// Words of one text; reused from call to call so that splitting allocates nothing once it is warm.
+/// The words of one text. Calls reuse it, so that splitting allocates nothing after the first ones.
 class SplitText {
  public:
   std::size_t size() const { return words_.size(); }
-  /// UTF-8, valid until the text is split into again.
+  /// Returns a word, UTF-8, valid until the next split.
   std::string_view word(std::size_t i) const {
     return std::string_view(text_).substr(words_[i].first, words_[i].last - words_[i].first);
   }
-  /// Where the bytes [begin, end) of a word, whole characters, come from in the text that was split with
-  /// ranges.
+  /// Returns where the bytes [begin, end) of a word, whole characters, come from in the text that was split
+  /// with ranges.
   ByteRange range(std::size_t i, std::size_t begin, std::size_t end) const {
     return {sources_[words_[i].first + begin].begin, sources_[words_[i].first + end - 1].end};
   }
@@ -48,14 +48,14 @@ class SplitText {
   std::vector<ByteRange> point_sources_;  // by code point
 };
 
-/// What a text goes through before it is split.
+/// The steps that a text passes before it is split.
 struct BertCleaning {
   bool lowercase = false;
   bool strip_accents = false;
   bool part_ideographs = true;
 };
 
-/// A text as it is before white space and punctuation part it, and where each of its bytes comes from.
+/// A text before it is split at white space and punctuation, and where each of its bytes comes from.
 struct NormalizedText {
   std::string text;
   std::vector<ByteRange> sources;
@@ -64,9 +64,9 @@ struct NormalizedText {
 class BertText {
  public:
   explicit BertText(BertCleaning cleaning) : cleaning_(cleaning) {}
-  /// Bytes that are not UTF-8 are dropped, as U+FFFD is. `ranged`: SplitText::range is asked for.
+  /// Drops bytes that are not UTF-8, as it drops U+FFFD. `ranged`: fills what SplitText::range needs.
   void split(std::string_view text, SplitText& out, bool ranged = false) const;
-  /// The two halves of `split`, with ranges: what is looked for in the normalized text stands between them.
+  /// The two halves of `split`, with ranges: between them callers search the normalized text.
   void normalize(std::string_view text, NormalizedText& out) const;
   void split_normalized(const NormalizedText& text, std::size_t begin, std::size_t end, SplitText& out) const;
 

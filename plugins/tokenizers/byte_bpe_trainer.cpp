@@ -61,7 +61,7 @@ class Trainer {
     return found == numbers_.end() ? tokenizers::TokenTable::no_token : found->second;
   }
 
-  /// Counts the neighbours of a word, which has `now` in place of `before`: those at the same bytes stay.
+  /// Counts the neighbours of a word whose tokens change from `before` to `now`; equal ones stay.
   void change_pairs(const std::vector<std::int32_t>& before, const std::vector<std::int32_t>& now,
                     std::size_t place) {
     const std::int64_t count = words_[place].count;
@@ -87,7 +87,7 @@ class Trainer {
     }
   }
 
-  /// Every pair with this concatenation is merged with it, for `encode` sees the concatenation only.
+  /// Merges every pair with this concatenation, because `encode` sees only the concatenation.
   void merge(Pair pair) {
     const std::string bytes = token(pair.first) + token(pair.second);
     add(bytes);
@@ -115,7 +115,7 @@ class Trainer {
   std::unordered_map<std::string, std::int32_t> numbers_;
   std::vector<Word> words_;
   tokenizers::PairQueue pairs_;
-  std::set<Pair> grown_;  // pairs that came with the last merge
+  std::set<Pair> grown_;  // pairs that the last merge made
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Training a vocabulary of byte-level byte-pair encoding (Sennrich et al. 2016, Radford et al. 2019).
+// Trains a vocabulary of byte-level byte-pair encoding (Sennrich et al. 2016, Radford et al. 2019).
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace encore::byte_bpe {
 
-/// The special tokens and the bytes: no vocabulary has fewer.
+/// The special tokens and the bytes: every vocabulary has at least these.
 inline constexpr std::int64_t smallest_vocabulary = 4 + 256;
 
 /// The special tokens, the bytes in the order of their characters, then merges: of all neighbours the most

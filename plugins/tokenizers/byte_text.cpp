@@ -24,7 +24,7 @@ constexpr std::array<std::int32_t, 256> make_characters() {
   return characters;
 }
 
-/// The code point of each byte.
+/// Returns the code point of each byte.
 constexpr std::array<std::int32_t, 256> characters = make_characters();
 
 enum class Sort { letter, number, white_space, other };
@@ -35,7 +35,7 @@ Sort sort_of(std::int32_t code_point) {
   return tokenizers::is_white_space(code_point) ? Sort::white_space : Sort::other;
 }
 
-/// The length of the run of one sort from `begin` on, and where its last character begins.
+/// Returns the length of the run of one kind from `begin` on, and where its last character begins.
 struct Run {
   std::size_t end;
   std::size_t last;

@@ -1,5 +1,5 @@
 // Tokenizer "character": a code point is a token; one that is not in the vocabulary is [UNK]. White space and
-// control characters are no tokens, unless `white_space` asks for those of ASCII: in a vocabulary, a file of
+// control characters are not tokens, unless `white_space` adds those of ASCII: in a vocabulary, a file of
 // lines, they are then written as the pictures that Unicode has for them (U+2400 on).
 #include <algorithm>
 #include <optional>
@@ -16,13 +16,13 @@ using namespace encore::tokenizers;
 
 constexpr std::int32_t first_picture = 0x2400, picture_of_delete = 0x2421;
 
-/// "␊" of a line end, "␠" of a blank; of other white space, as of a blank.
+/// Returns "␊" for a line end, "␠" for a blank and for other white space.
 std::int32_t picture_of(std::int32_t blank) {
   if (blank == 0x7F) return picture_of_delete;
   return first_picture + (blank >= 0 && blank <= ' ' ? blank : ' ');
 }
 
-/// And back; nothing for what is no such picture.
+/// Returns the character of a picture, or nothing for other code points.
 std::optional<char> pictured(std::int32_t code_point) {
   if (code_point == picture_of_delete) return '\x7F';
   if (code_point < first_picture || code_point > picture_of(' ')) return std::nullopt;
@@ -33,8 +33,8 @@ class Character final : public Tokenizer {
  public:
   static constexpr const char* summary = "one token per code point";
   static Schema options() {
-    return vocabulary_schema(1, "take only characters that stand at least this often")
-        .boolean("lowercase", false, {.help = "lower each letter first"})
+    return vocabulary_schema(1, "take only characters that occur at least this often")
+        .boolean("lowercase", false, {.help = "convert letters to lower case first"})
         .boolean("compose", true, {.help = "compose letters and their marks first (Unicode NFC)"})
         .boolean("white_space", false,
                  {.help = "blanks, line ends and control characters are tokens too, in the vocabulary `␠`, "
@@ -51,8 +51,8 @@ class Character final : public Tokenizer {
     TokenTable table(std::move(vocabulary), "character");
     for (const std::string& token : table.tokens())
       if (!table.is_special(table.find(token)) && first_code_point(token).bytes != token.size())
-        throw Error("the token \"" + token +
-                    "\" is no single character; a vocabulary of type \"word\" may hold it");
+        throw Error("invalid token \"" + token +
+                    "\": expected a single character; a vocabulary of type \"word\" may hold it");
     table_ = std::move(table);
   }
 
@@ -70,7 +70,7 @@ class Character final : public Tokenizer {
   std::span<const std::string> vocabulary() const override { return table_.tokens(); }
   std::optional<std::int32_t> find(Special role) const override { return table_.find(role); }
 
-  /// Without the blanks of the text that was encoded, where no token stands for them.
+  /// Returns the text, without its blanks if they are not tokens.
   std::string decode(std::span<const std::int32_t> tokens) const override {
     std::string text;
     for (const std::int32_t number : tokens) {
@@ -93,7 +93,7 @@ class Character final : public Tokenizer {
     std::string kept;
     const std::string_view whole = normal(text, kept);
     if (ranges == nullptr || whole == text) return each_character(whole, add);
-    // Nothing is composed across the border of a grapheme cluster, so the clusters one by one give the same.
+    // Composition does not cross grapheme clusters, so composing them one by one gives the same text.
     std::string kept_part;
     for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end) {
       end = begin + first_grapheme_cluster(text.substr(begin));
@@ -105,7 +105,7 @@ class Character final : public Tokenizer {
     }
   }
 
-  /// The text, composed if that is asked for; `kept` holds it where the text itself is not it.
+  /// Returns the text, composed if the option is on; `kept` holds it if it differs from the text.
   std::string_view normal(std::string_view text, std::string& kept) const {
     const bool ascii = std::none_of(text.begin(), text.end(), [](char c) { return (c & 0x80) != 0; });
     if (!compose_ || ascii) return text;
@@ -113,7 +113,7 @@ class Character final : public Tokenizer {
     return kept;
   }
 
-  /// Calls visit(character, where it stands in `text`). A byte that is not UTF-8 comes as U+FFFD.
+  /// Calls visit(character, its place in `text`). A byte that is not UTF-8 becomes U+FFFD.
   template <class Visit>
   void each_character(std::string_view text, const Visit& visit) const {
     thread_local std::string character;  // encode is const and called from several threads

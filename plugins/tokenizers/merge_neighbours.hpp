@@ -1,4 +1,4 @@
-// merge_neighbours: the cutting of one word by byte-pair encoding, in O(n log n), for byte_bpe's `encode` and
+// merge_neighbours: cuts one word by byte-pair encoding, in O(n log n), for byte_bpe's `encode` and
 // its trainer alike.
 #pragma once
 

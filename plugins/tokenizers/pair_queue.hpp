@@ -1,6 +1,6 @@
-// PairQueue: neighbouring tokens with their counts and the words they stand in, the most frequent first. What
-// both trainers that merge pairs share. Counts change only where a merge touches a word; the queue may hold
-// old counts, which are refreshed when they come up.
+// PairQueue: neighbouring tokens with their counts and their words, the most frequent first. Both trainers
+// that merge pairs share it. Counts change only where a merge touches a word; the queue may hold old counts,
+// which are refreshed when they come to the top.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using Pair = std::pair<std::int32_t, std::int32_t>;
 
 class PairQueue {
  public:
-  /// Counts a pair of word number `word` in (by > 0) or out. A pair counts in the queue once it is offered.
+  /// Adds (by > 0) or removes a pair of word number `word`. A pair is in the queue once it is offered.
   void change(Pair pair, std::int64_t by, std::size_t word) {
     counts_[pair] += by;
     if (by > 0) places_[pair].push_back(word);
@@ -28,7 +28,7 @@ class PairQueue {
     for (const auto& [pair, count] : counts_) queue_.push({count, pair});
   }
 
-  /// The most frequent pair, of equally frequent ones the smallest; nothing when none is as frequent as
+  /// Returns the most frequent pair, of equally frequent ones the smallest; nothing if all are rarer than
   /// `least`.
   std::optional<Pair> take(std::int64_t least) {
     while (!queue_.empty()) {
@@ -41,21 +41,21 @@ class PairQueue {
     return std::nullopt;
   }
 
-  /// Appends the words in which the pair stands, some of them perhaps twice or no more, and forgets them.
+  /// Appends the words that may contain the pair, some of them perhaps twice, and forgets them.
   void take_places(Pair pair, std::vector<std::size_t>& words) {
     const auto found = places_.find(pair);
     if (found == places_.end()) return;
     words.insert(words.end(), found->second.begin(), found->second.end());
     places_.erase(found);
   }
-  /// For a pair that stands nowhere any more.
+  /// Removes a pair that no word contains any more.
   void forget(Pair pair) { counts_.erase(pair); }
 
  private:
   struct Candidate {
     std::int64_t count = 0;
     Pair pair;
-    /// The queue's top is the largest count; among equal counts the smallest pair.
+    /// Orders the queue: the largest count first; among equal counts the smallest pair.
     bool operator<(const Candidate& other) const {
       return count != other.count ? count < other.count : pair > other.pair;
     }
@@ -73,7 +73,7 @@ class PairQueue {
   std::priority_queue<Candidate> queue_;
 };
 
-/// Ascending, each once.
+/// Sorts the words and removes duplicates.
 inline void sort_places(std::vector<std::size_t>& words) {
   std::sort(words.begin(), words.end());
   words.erase(std::unique(words.begin(), words.end()), words.end());

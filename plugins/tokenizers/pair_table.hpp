@@ -1,5 +1,5 @@
-// PairTable: the rank of the merge of two tokens. One open hash table, for `encode` asks it for every two
-// neighbours.
+// PairTable: the rank of the merge of two tokens. It is one open hash table, because `encode` looks up every
+// two neighbours.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,12 @@ class PairTable {
  public:
   static constexpr std::int32_t missing = -1;
 
-  /// Each pair at most once.
+  /// Adds a pair. Each pair may be added at most once.
   void add(std::int32_t left, std::int32_t right, std::int32_t rank) {
     if (2 * ++used_ > entries_.size()) grow();
     entries_[slot(key_of(left, right))] = {key_of(left, right), rank};
   }
-  /// `missing` for a pair that was not added.
+  /// Returns the rank, or `missing` for a pair that was not added.
   std::int32_t find(std::int32_t left, std::int32_t right) const {
     return entries_[slot(key_of(left, right))].rank;
   }
@@ -34,7 +34,7 @@ class PairTable {
     return (static_cast<std::uint64_t>(static_cast<std::uint32_t>(left)) << 32) |
            static_cast<std::uint32_t>(right);
   }
-  /// Where the key stands, or the free place for it.
+  /// Returns the place of the key, or the free place for it.
   std::size_t slot(std::uint64_t key) const {
     std::size_t at = static_cast<std::size_t>((key * 0x9E3779B97F4A7C15u) >> shift_);
     while (entries_[at].key != key && entries_[at].key != empty) at = (at + 1) & (entries_.size() - 1);

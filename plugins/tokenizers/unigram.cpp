@@ -1,4 +1,4 @@
-// Models among the lines of a vocabulary, texts to tokens and back.
+// Reads models from the lines of a vocabulary, and converts text to tokens and back.
 #include "unigram.hpp"
 
 #include <sentencepiece_processor.h>
@@ -30,7 +30,7 @@ tokenizers::SpecialNames special_names(std::span<const std::string> tokens) {
 constexpr std::string_view gap_beginning = "<extra_id_";
 constexpr std::size_t longest_gap = gap_beginning.size() + 20;  // bytes: a number, and ">"
 
-/// With a blank for each word mark.
+/// Replaces each word mark by a blank.
 std::string with_blanks(std::string_view text) {
   std::string result;
   for (std::size_t at = 0; at < text.size();) {
@@ -42,20 +42,20 @@ std::string with_blanks(std::string_view text) {
   return result;
 }
 
-/// Without blanks at both ends.
+/// Removes blanks at both ends.
 std::string stripped(const std::string& text) {
   const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());
   return text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
 }
 
-/// The bytes of ">>de<<" in front of a text.
+/// Returns the number of bytes of ">>de<<" in front of a text.
 std::size_t language_code(std::string_view text) {
   constexpr std::string_view closing = "<<";
   const std::size_t end = text.starts_with(">>") ? text.find(closing) : std::string_view::npos;
   return end == std::string_view::npos ? 0 : end + closing.size();
 }
 
-/// Beside the mark in front of a word.
+/// Whether the model makes one unknown token of a text, apart from the mark of a word.
 bool is_one_unknown(const sentencepiece::SentencePieceProcessor& processor, const std::string& text) {
   const sentencepiece::ImmutableSentencePieceText cut = processor.EncodeAsImmutableProto(text);
   const int count = static_cast<int>(cut.tokens_size());
@@ -65,7 +65,7 @@ bool is_one_unknown(const sentencepiece::SentencePieceProcessor& processor, cons
 
 }  // namespace
 
-/// The same vocabulary for the other side.
+/// The tokenizer of the other side, with the same vocabulary.
 class Unigram::Targets final : public Tokenizer {
  public:
   explicit Targets(const Unigram& whole) : whole_(whole) {}
@@ -89,16 +89,17 @@ Schema Unigram::options() {
   Schema schema;
   schema.optional("vocab", OptionType::path,
                   {.help = "a model of SentencePiece (FILE.model, FILE.spm), or the vocabulary of a run"});
-  schema.optional("vocab_size", OptionType::integer,
-                  {.help = "instead of vocab: train a model with so many tokens from the training text",
-                   .unit = "pieces",
-                   .min = 16,
-                   .max = 1000000});
+  schema.optional(
+      "vocab_size", OptionType::integer,
+      {.help = "instead of vocab: train a model with this number of tokens from the training text",
+       .unit = "pieces",
+       .min = 16,
+       .max = 1000000});
   schema.number(
       "character_coverage", 0.9995,
-      {.help = "with vocab_size: the share of the text whose characters become tokens; what is rarer "
-               "is unknown, or bytes with byte_fallback",
-       .min = 0.98,  // as the trainer of SentencePiece has it
+      {.help = "with vocab_size: the share of the text whose characters become tokens; rarer characters "
+               "are unknown, or bytes with byte_fallback",
+       .min = 0.98,  // as in the trainer of SentencePiece
        .max = 1.0});
   schema.boolean("byte_fallback", false,
                  {.help = "with vocab_size: a token for each of the 256 bytes, so that no text is unknown"});
@@ -120,7 +121,7 @@ std::vector<Unigram::Model> Unigram::models_in(std::span<const std::string> line
                    .numbers = {}};
     if (const auto status = model.processor->LoadFromSerializedProto(model.file); !status.ok())
       throw Error("the " + model.name +
-                  " of the vocabulary is none of SentencePiece: " + status.error_message());
+                  " of the vocabulary is not a SentencePiece model: " + status.error_message());
     models.push_back(std::move(model));
   }
   const auto named = [&](std::vector<std::string> names) {
@@ -128,7 +129,7 @@ std::vector<Unigram::Model> Unigram::models_in(std::span<const std::string> line
   };
   if (!named({"model"}) && !named({"source", "target"}))
     throw Error(
-        "behind the tokens of a unigram vocabulary one \"model\" is expected, or a \"source\" and a "
+        "invalid unigram vocabulary: expected one \"model\" behind the tokens, or a \"source\" and a "
         "\"target\"");
   return models;
 }
@@ -137,8 +138,9 @@ void Unigram::load(std::vector<std::string> vocabulary) {
   const auto header = std::ranges::find(vocabulary, models_header);
   if (header == vocabulary.end())
     throw Error(
-        "the vocabulary holds tokens alone, and a unigram vocabulary needs a model of SentencePiece, which "
-        "says how texts are cut; give vocab = \"FILE.model\", or vocab_size to train one");
+        "the vocabulary holds only tokens, but a unigram vocabulary needs a SentencePiece model, which "
+        "decides "
+        "how text is cut: give vocab = \"FILE.model\", or vocab_size to train one");
   std::vector<Model> models = models_in(std::vector<std::string>(std::next(header), vocabulary.end()));
   vocabulary.erase(header, vocabulary.end());
   const tokenizers::SpecialNames names = special_names(vocabulary);
@@ -149,7 +151,7 @@ void Unigram::load(std::vector<std::string> vocabulary) {
       const std::int32_t number = table.find(token);
       if (models.size() == 1 && number != i)
         throw Error("token " + std::to_string(i) + " of the model is \"" + token +
-                    "\", and the vocabulary has another one there; they belong to different files");
+                    "\", but the vocabulary has another one there: they belong to different files");
       model.numbers.push_back(number == TokenTable::no_token ? table.unknown() : number);
     }
   added_.load(table, {}, [](const std::string& text) { return text; });
@@ -162,7 +164,7 @@ void Unigram::train(const TextCounts& texts) {
   const std::string file = train_model(texts, training_);
   sentencepiece::SentencePieceProcessor model;
   if (const auto status = model.LoadFromSerializedProto(file); !status.ok())
-    throw Error(std::string("the model that was trained cannot be loaded: ") + status.error_message());
+    throw Error(std::string("cannot load the trained model: ") + status.error_message());
   std::vector<std::string> lines;
   for (int i = 0; i < model.GetPieceSize(); ++i) lines.push_back(model.IdToPiece(i));
   lines.emplace_back(models_header);
@@ -211,9 +213,9 @@ void Unigram::append_between_tokens(const Model& model, std::string_view text, s
   if (const std::size_t code = has_sides() ? language_code(text) : 0; code > 0)
     add_whole(number_of_unknown(std::string(text.substr(0, code))), code);
   for (std::size_t at = done; (at = text.find(gap_beginning, at)) != std::string_view::npos;) {
-    // No further than a name reaches: "<extra_id_" may stand ten thousand times before the first ">".
+    // Searches only the length of a name: "<extra_id_" may occur ten thousand times before the first ">".
     const std::string_view name = text.substr(at, longest_gap);
-    const std::size_t size = name.find('>') + 1;  // 0: there is none
+    const std::size_t size = name.find('>') + 1;  // 0: not found
     const std::int32_t gap = size > 0 ? table_.find(name.substr(0, size)) : TokenTable::no_token;
     if (is_gap(gap)) {
       append_part(model, text.substr(done, at - done), offset + done, tokens, ranges);
@@ -254,13 +256,13 @@ void Unigram::append_part(const Model& model, std::string_view part, std::size_t
   }
 }
 
-/// Of two models one may lack a token that the other has.
+/// One of two models may lack a token that the other has.
 std::int32_t Unigram::number_of_unknown(const std::string& text) const {
   const std::int32_t number = has_sides() ? table_.find(text) : TokenTable::no_token;
   return number == TokenTable::no_token || table_.is_special(number) ? table_.unknown() : number;
 }
 
-/// The byte of a token like "<0xE4>", where a model has it as one.
+/// Returns the byte of a token like "<0xE4>", if it is such a token of a model.
 std::optional<char> Unigram::byte_of(const std::string& token) const {
   const bool is_byte = token.size() == std::string_view("<0xE4>").size() && token.starts_with("<0x") &&
                        std::ranges::any_of(models_, [&](const Model& model) {
@@ -290,8 +292,8 @@ std::string Unigram::decode(std::span<const std::int32_t> tokens) const {
   return added_.raw().empty() ? text : stripped(text);
 }
 
-/// The library decodes a character from its bytes only where all of them stand together, and makes several
-/// U+FFFD of others; so it says what each other token is, and bytes come as they are.
+/// The library decodes a character from its bytes only if all of them are together, and makes several
+/// U+FFFD of others; so it decodes the other tokens, and bytes are copied as they are.
 std::string Unigram::with_bytes(const std::vector<std::string>& tokens) const {
   const sentencepiece::ImmutableSentencePieceText decoded =
       models_.back().processor->DecodePiecesAsImmutableProto(tokens);

@@ -1,4 +1,4 @@
-// What the library is asked for. Its sums depend on the number of its threads, so there is one.
+// Calls the trainer of SentencePiece with one thread, because its sums depend on their number.
 #include "unigram_trainer.hpp"
 
 #include <sentencepiece_trainer.h>
@@ -11,15 +11,15 @@
 namespace encore::unigram {
 namespace {
 
-/// Bytes and special tokens; the characters of the text come on top, as the trainer says.
+/// The number of bytes and special tokens; the trainer adds the characters of the text.
 constexpr std::int64_t fewest_with_bytes = 256 + 5;
 
-/// Bytes of a sentence. The library copies each part that a sentence has twice, which takes a time that grows
+/// The most bytes of a sentence. The library copies each repeated part of a sentence, in a time that grows
 /// with the square of its length.
 constexpr std::size_t longest_sentence = 4096;
 
-/// Each text once with its count behind a tab, in the order of the texts. A long one is cut, at a blank where
-/// it has any: no token reaches over one.
+/// Writes each input once with its count behind a tab, in the order of the inputs. A long one is cut, at a
+/// blank if it has any: no token crosses a blank.
 class CountedTexts final : public sentencepiece::SentenceIterator {
  public:
   explicit CountedTexts(const TextCounts& texts) : next_(texts.begin()), end_(texts.end()) { read(); }
@@ -50,7 +50,7 @@ class CountedTexts final : public sentencepiece::SentenceIterator {
     line_ += '\t' + std::to_string(next_->second);
   }
 
-  /// Of the first bytes of a longer text.
+  /// Returns the length of the first part of a longer text.
   static std::size_t whole_characters(std::string_view text) {
     std::size_t end = longest_sentence;
     while (end > 1 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
@@ -58,11 +58,11 @@ class CountedTexts final : public sentencepiece::SentenceIterator {
   }
 
   TextCounts::const_iterator next_, end_;
-  std::size_t begin_ = 0;  ///< of what is left of the text
+  std::size_t begin_ = 0;  ///< where the rest of the text begins
   std::string line_;
 };
 
-/// What the library says of a size that is too small: "... required_chars. 16 vs 63. ..."
+/// Reads the library's message about a size that is too small: "... required_chars. 16 vs 63. ..."
 std::string tokens_needed(std::string_view message) {
   constexpr std::string_view known = "required_chars", before = " vs ";
   if (message.find(known) == std::string_view::npos) return "";
@@ -94,8 +94,8 @@ Training training_of(const Options& options) {
 
 std::string train_model(const TextCounts& texts, const Training& training) {
   if (training.vocab_size == 0)
-    throw Error("this tokenizer reads its model from a file; give vocab_size to train one");
-  if (texts.empty()) throw Error("there is no text to train a model of SentencePiece from");
+    throw Error("this tokenizer reads its model from a file: give vocab_size to train one");
+  if (texts.empty()) throw Error("no text to train a model of SentencePiece from");
   const std::unordered_map<std::string, std::string> options = {
       {"model_type", "unigram"},
       {"vocab_size", std::to_string(training.vocab_size)},
@@ -103,7 +103,7 @@ std::string train_model(const TextCounts& texts, const Training& training) {
       {"character_coverage", std::to_string(training.character_coverage)},
       {"byte_fallback", training.byte_fallback ? "true" : "false"},
       {"input_format", "tsv"},
-      {"max_sentence_length", "1073741824"},  // none is left out
+      {"max_sentence_length", "1073741824"},  // leaves no input out
       {"num_threads", "1"},
       {"pad_id", "0"},
       {"unk_id", "1"},

@@ -1,6 +1,6 @@
-// Training a model of SentencePiece: the likelihood of the text under tokens that are drawn one by one,
-// raised by expectation and maximisation, while the tokens that it can best do without are dropped (Kudo
-// 2018). The library does it. Place in the flow: Unigram::train.
+// Trains a SentencePiece model: expectation and maximisation raise the likelihood of the text under
+// independently drawn tokens, while the least useful tokens are dropped (Kudo 2018). The library does it.
+// Place in the flow: Unigram::train.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@ struct Training {
 /// hold the bytes of `byte_fallback`.
 Training training_of(const Options& options);
 
-/// The file of the model: <pad>, <unk>, <s>, </s>, <mask>, and what the text brings, which is less than
-/// vocab_size where it has no more. Equal texts give equal bytes. Throws Error where vocab_size cannot hold
-/// the characters, where there is no text, and where the model is to be read.
+/// Returns the file of the model: <pad>, <unk>, <s>, </s>, <mask>, and the tokens of the text, which may be
+/// fewer than vocab_size. Equal inputs give equal bytes. Throws Error if vocab_size cannot hold the
+/// characters, if there is no text, or if the options name a file.
 std::string train_model(const TextCounts& texts, const Training& training);
 
 }  // namespace encore::unigram

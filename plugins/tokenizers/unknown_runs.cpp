@@ -1,5 +1,4 @@
-// A run is looked at in windows: where a window and its neighbours are one unknown token each, it is left
-// out.
+// Looks at a run in windows: a window is left out if it and its neighbours are one unknown token each.
 #include "unknown_runs.hpp"
 
 #include <algorithm>
@@ -12,13 +11,13 @@
 namespace encore::unigram {
 namespace {
 
-/// Characters. The library takes a time that grows with their square.
+/// The characters of a window. The library takes a time that grows with their square.
 constexpr std::size_t window = 256;
 
 using IsOneUnknown = std::function<bool(const std::string& text)>;
 
-/// Which characters may stand in a run. One alone may be dropped by the model, or become a blank; so
-/// characters are tried between others that are unknown.
+/// Decides which characters may be in a run. The model may drop a single one, or make it a blank, so each is
+/// tried between others that are unknown.
 class Characters {
  public:
   explicit Characters(const IsOneUnknown& is_one_unknown) : is_one_unknown_(is_one_unknown) {}

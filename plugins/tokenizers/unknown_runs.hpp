@@ -1,7 +1,7 @@
-// Long runs of characters that a model of SentencePiece has no token for. Its library makes one token of such
-// a run and copies it again with each character, so that a text of a megabyte takes minutes. What stands in
-// the middle of a long run changes nothing but where the token ends, and is left out here. Place in the flow:
-// unigram.cpp, before the library.
+// Shortens long runs of characters that a SentencePiece model has no token for. The library makes one token
+// of such a run and copies it again with each character, so a text of a megabyte takes minutes. The middle of
+// a long run changes only where the token ends, and is left out here. Place in the flow: unigram.cpp, before
+// the library.
 #pragma once
 
 #include <cstddef>
@@ -23,12 +23,12 @@ struct ShortText {
   std::string text;
   std::vector<Gap> gaps = {};
 
-  /// The range in the whole text.
+  /// Returns the range in the whole text.
   ByteRange whole(ByteRange range) const;
 };
 
-/// `is_one_unknown` cuts a text by the model and says whether nothing but one unknown token comes of it. It
-/// is asked about short texts only, some times for each character at most.
+/// `is_one_unknown` cuts a text by the model and returns whether the result is one unknown token. It is
+/// called for short inputs only, a few times for each character at most.
 ShortText without_long_unknown_runs(std::string_view text,
                                     const std::function<bool(const std::string& text)>& is_one_unknown);
 

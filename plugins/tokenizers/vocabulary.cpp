@@ -25,13 +25,13 @@ Training training_of(const Options& options) {
     throw OptionError("vocab",
                       options.has("vocab")
                           ? "vocab and vocab_size exclude each other: a vocabulary is read or trained"
-                          : "a vocabulary is missing; give vocab = \"FILE\", or vocab_size to train one");
+                          : "a vocabulary is missing: give vocab = \"FILE\", or vocab_size to train one");
   return {options.has("vocab_size") ? options.integer("vocab_size") : 0, options.integer("min_frequency")};
 }
 
 void require_training(const Training& training) {
   if (training.vocab_size == 0)
-    throw Error("this tokenizer reads its vocabulary from a file; give vocab_size to train one");
+    throw Error("this tokenizer reads its vocabulary from a file: give vocab_size to train one");
 }
 
 const std::vector<std::string>& special_tokens() {
@@ -47,8 +47,8 @@ std::vector<std::string> most_frequent(const TextCounts& counts, const Training&
         std::find(special_tokens().begin(), special_tokens().end(), token) == special_tokens().end())
       ranked.emplace_back(-count, token);
   if (ranked.empty())
-    throw Error("no " + what + " of the training text stands min_frequency = " +
-                std::to_string(training.min_frequency) + " times; lower min_frequency");
+    throw Error("no " + what + " of the training text occurs min_frequency = " +
+                std::to_string(training.min_frequency) + " times: lower min_frequency");
   std::sort(ranked.begin(), ranked.end());
   std::vector<std::string> tokens = special_tokens();
   for (const auto& [count, token] : ranked) {
@@ -70,7 +70,7 @@ SpecialNames usual_names() {
   return names;
 }
 
-/// "[PAD], [UNK], [CLS] and [SEP]"
+/// Joins names: "[PAD], [UNK], [CLS] and [SEP]".
 std::string required_names(const SpecialNames& names) {
   std::vector<std::string_view> distinct;
   for (const Special role : all_specials)

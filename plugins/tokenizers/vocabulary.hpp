@@ -1,4 +1,4 @@
-// What the built-in tokenizers share about vocabularies: the options that say where one comes from, and a
+// Vocabularies of the built-in tokenizers: the options that give or train one, and a
 // checked list of tokens with the number of each. Compiled into each tokenizer's plugin.
 #pragma once
 
@@ -16,10 +16,10 @@
 
 namespace encore::tokenizers {
 
-/// The options vocab, vocab_size and min_frequency; `help` says what min_frequency leaves out.
+/// Returns the options vocab, vocab_size and min_frequency; `help` describes min_frequency.
 Schema vocabulary_schema(std::int64_t min_frequency, std::string help);
 
-/// How a vocabulary is made where it is trained.
+/// How a vocabulary is trained.
 struct Training {
   std::int64_t vocab_size = 0;  ///< tokens, special ones included; 0: the vocabulary is read from a file
   std::int64_t min_frequency = 1;
@@ -27,11 +27,11 @@ struct Training {
 
 /// Throws OptionError unless exactly one of `vocab` and `vocab_size` is given.
 Training training_of(const Options& options);
-/// Merging looks at a word again with each of its merges, so that a word takes a time that grows with the
-/// square of its length. Of longer words (a file without blanks) no vocabulary learns.
+/// The longest word that is merged. Each merge visits the word again, so a word takes a time that grows with
+/// the square of its length. Longer words (a file without blanks) are ignored.
 inline constexpr std::size_t longest_taught_word = 1000;
 
-/// Throws Error when the vocabulary is to be read.
+/// Throws Error if the options name a vocabulary to read.
 void require_training(const Training& training);
 
 /// [PAD], [UNK], [CLS], [SEP]: they open the vocabularies that are trained here.
@@ -69,7 +69,7 @@ class TokenTable {
   bool is_required(std::int32_t number) const;
   /// The token with this number. Throws std::logic_error where there is none.
   const std::string& token(std::int32_t number) const;
-  /// no_token when it is not in the vocabulary.
+  /// Returns no_token if it is not in the vocabulary.
   std::int32_t find(std::string_view token) const {
     const auto found = numbers_.find(token);
     return found == numbers_.end() ? no_token : found->second;

@@ -1,5 +1,5 @@
-// Tokenizer "word": a word is a token. White space and control characters part words; a word that is not in
-// the vocabulary is [UNK], also one that is spelled like a special token.
+// Tokenizer "word": a word is a token. White space and control characters separate words; a word that is not
+// in the vocabulary is [UNK], also one that is spelled like a special token.
 #include <encore/plugin.hpp>
 
 #include "code_points.hpp"
@@ -14,8 +14,8 @@ class Word final : public Tokenizer {
  public:
   static constexpr const char* summary = "one token per word; words outside the vocabulary are unknown";
   static Schema options() {
-    return vocabulary_schema(1, "take only words that stand at least this often")
-        .boolean("lowercase", false, {.help = "lower each letter first"});
+    return vocabulary_schema(1, "take only words that occur at least this often")
+        .boolean("lowercase", false, {.help = "convert letters to lower case first"});
   }
 
   Word(const Options& options, const TokenizerContext&)
@@ -36,7 +36,7 @@ class Word final : public Tokenizer {
   std::span<const std::string> vocabulary() const override { return table_.tokens(); }
   std::optional<std::int32_t> find(Special role) const override { return table_.find(role); }
 
-  /// Words with a blank between them.
+  /// Returns the words with a blank between them.
   std::string decode(std::span<const std::int32_t> tokens) const override {
     std::string text;
     for (const std::int32_t number : tokens) {
@@ -57,7 +57,7 @@ class Word final : public Tokenizer {
     });
   }
 
-  /// Calls visit(word, where it stands in the text). Bytes that are not UTF-8 become U+FFFD.
+  /// Calls visit(word, its place in the text). Bytes that are not UTF-8 become U+FFFD.
   template <class Visit>
   void each_word(std::string_view text, const Visit& visit) const {
     thread_local std::string word;  // encode is const and called from several threads

@@ -9,7 +9,7 @@
 namespace encore::wordpiece {
 namespace {
 
-/// BERT takes longer words for noise and does not cut them.
+/// BERT treats longer words as noise and does not cut them.
 constexpr std::ptrdiff_t longest_word = 100;  // characters
 
 bool is_continuation(std::string_view token) {
@@ -24,12 +24,12 @@ std::ptrdiff_t count_characters(std::string_view text) {
 }  // namespace
 
 Schema WordPiece::options() {
-  Schema schema = tokenizers::vocabulary_schema(2, "merge only pairs that stand at least this often");
+  Schema schema = tokenizers::vocabulary_schema(2, "merge only pairs that occur at least this often");
   schema.boolean("lowercase", false,
                  {.help = "lower the text and drop accents, as uncased BERT vocabularies expect"});
   schema.optional("strip_accents", OptionType::boolean,
-                  {.help = "decompose the text and drop accents (default: where lowercase is on)"});
-  schema.boolean("tokenize_chinese_chars", true, {.help = "each Chinese character is a word"});
+                  {.help = "decompose the text and drop accents (default: if lowercase is on)"});
+  schema.boolean("tokenize_chinese_chars", true, {.help = "make each Chinese character a word"});
   return tokenizers::AddedTokens::add_option(schema);
 }
 

@@ -32,7 +32,7 @@ class WordPiece : public Tokenizer {
   void train(const TextCounts& texts) override;
   std::span<const std::string> vocabulary() const override { return table_.tokens(); }
   std::optional<std::int32_t> find(Special role) const override { return table_.find(role); }
-  /// Words with a blank between them; punctuation marks are words.
+  /// Returns the words with a blank between them; punctuation marks are words.
   std::string decode(std::span<const std::int32_t> tokens) const override;
 
  private:
@@ -45,9 +45,9 @@ class WordPiece : public Tokenizer {
   /// those of the option added_tokens.
   void append_tokens(std::string_view text, std::vector<std::int32_t>& tokens,
                      std::vector<ByteRange>* ranges) const override;
-  /// The bytes [begin, end) of a text, which holds no token that is found in it as it stands.
+  /// Encodes the bytes [begin, end) of a text, which has no token of the unnormalized text.
   void append_part(std::string_view text, std::size_t begin, std::size_t end, Output out) const;
-  /// The same where tokens are to be found in the normalized text.
+  /// Does the same if tokens of the normalized text exist.
   void append_normalized(std::string_view text, std::size_t begin, std::size_t end, Output out) const;
   void append_word(const SplitText& split, std::size_t word, std::size_t begin, Output out) const;
 

@@ -18,7 +18,7 @@ constexpr std::size_t most_characters = 1000;
 
 using tokenizers::Pair;
 
-/// The characters of a word, each as its UTF-8 bytes.
+/// Returns the characters of a word, each as its UTF-8 bytes.
 std::vector<std::string> characters(const std::string& word) {
   std::vector<std::string> result;
   for (const char c : word) {
@@ -28,7 +28,7 @@ std::vector<std::string> characters(const std::string& word) {
   return result;
 }
 
-/// The characters of all words, the most frequent ones if there are too many, in the order of their code
+/// Returns the characters of all words, the most frequent ones if there are too many, by their code
 /// points.
 std::set<std::string> find_alphabet(const TextCounts& words) {
   TextCounts counts;
@@ -80,7 +80,7 @@ class Trainer {
     return place->second;
   }
 
-  /// A word with a character outside the alphabet teaches nothing: it will be [UNK]. So will one that is too
+  /// Ignores words with a character outside the alphabet: they become [UNK]. So do words that are too
   /// long.
   void add_word(const std::string& text, std::int64_t count) {
     if (text.size() > tokenizers::longest_taught_word) return;

@@ -1,5 +1,5 @@
-// Training a WordPiece vocabulary: characters, then merges of the most frequent neighbouring tokens, as in
-// byte-pair encoding (the way of Hugging Face's trainer; the published WordPiece training was never
+// Trains a WordPiece vocabulary: characters, then merges of the most frequent neighbouring tokens, as in
+// byte-pair encoding (as Hugging Face's trainer does; the published WordPiece training was never
 // released).
 #pragma once
 

@@ -1,4 +1,4 @@
-// Layers that show wrong attention weights, one mistake each: the contract suite names it.
+// Layers that show wrong attention weights, one mistake each; the contract suite must name it.
 #include <gtest/gtest.h>
 
 #include <encore/attention_weights.hpp>
@@ -21,8 +21,8 @@ enum class Mistake {
   changes_a_buffer,
 };
 
-/// Attention of the input over itself with two heads, without matrices; only what it shows is wrong, and that
-/// it learns nothing.
+/// Attention of the input over itself with two heads, without matrices. It learns nothing, and only what it
+/// shows is wrong.
 template <Mistake M>
 class Looking : public Layer, public HasAttentionWeights {
  public:
@@ -73,7 +73,7 @@ class Looking : public Layer, public HasAttentionWeights {
   Tensor last_input_;
 };
 
-/// What the check of attention says.
+/// Returns the verdict of the check of attention.
 template <Mistake M>
 std::string said_of() {
   Registrar registrar;
@@ -91,7 +91,7 @@ TEST(AttentionCheck, PassesALayerThatShowsWhatItHasUsed) {
 TEST(AttentionCheck, FindsALayerWithoutHeads) {
   expect_said(said_of<Mistake::no_heads>(), "failed: with defaults: attention_heads says 0");
 }
-TEST(AttentionCheck, FindsWeightsThatAreNone) {
+TEST(AttentionCheck, FindsInvalidWeights) {
   expect_said(said_of<Mistake::unscaled>(), " sum to 2.000000, not to 1");
 }
 TEST(AttentionCheck, FindsWeightsOfOtherKeys) {

@@ -1,4 +1,4 @@
-// Layers that declare what no model could use: the contract suite names it before a run does.
+// Layers with declarations that no model can use; the contract suite must name them before a run does.
 #include <limits>
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace encore::testing {
 namespace {
 
-/// y = x, with two parameters that count for nothing, of which later blocks share the first.
+/// Computes y = x, with two unused parameters, of which later blocks share the first.
 class Identity : public Layer {
  public:
   static Schema options() { return {}; }
@@ -85,7 +85,7 @@ TEST(DeclarationCheck, PassesALayerThatSharesAParameter) {
   EXPECT_EQ(said_of<Identity>(), "");
 }
 
-TEST(DeclarationCheck, FindsNamesThatCannotBeTold) {
+TEST(DeclarationCheck, FindsNamesThatAreNotDistinct) {
   expect_said(said_of<OneNameTwice>(),
               "declaration: two parameters are called \"decay\"; a layer gives each");
   expect_said(said_of<NameLikeAPath>(),

@@ -1,4 +1,4 @@
-// What tests of the contract suite share: the findings of an offer, and those that failed as one text.
+// Helpers of the contract tests: the findings for an offer, and the failed ones as one text.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The contract suite on tasks and readers with one mistake each, every one caught and named.
+// Runs the contract suite on tasks and readers with one mistake each; it must name every mistake.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -47,7 +47,7 @@ enum class Slip {
   takes_parts,
   draws_windows,
   few_labels,
-  // From here on it can be asked, and gives probabilities.
+  // The functions below answer typed input and give probabilities.
   scores_well,
   scores_in_percent,
   scores_without_a_sum,
@@ -240,7 +240,7 @@ TEST(SuiteFinds, ATaskThatWritesWhatDoesNotFit) {
               "the output \"classes\" has the truth \"target\", which is no column of its kind");
 }
 
-TEST(SuiteFinds, ATaskWhoseEncodingIsNoPureFunction) {
+TEST(SuiteFinds, ATaskWhoseEncodingIsNotAPureFunction) {
   expect_said(said_of<Slip::order_counts>(),
               ", encoded in another order, gives other numbers; encode is a pure function of the record");
   expect_said(said_of<Slip::shares_memory>(), "four threads that encode at once disturb each other");
@@ -406,7 +406,7 @@ TEST(SuiteFinds, AReaderThatWritesWhatItReadsOtherwise) {
               "writing: what it writes of rows.tsv it reads as other records");
 }
 
-TEST(SuiteFinds, AReaderThatBeginsEachPartOfAFileAnew) {
+TEST(SuiteFinds, AReaderThatTreatsEachPartAsAFile) {
   expect_said(
       said_of<Fault::begins_each_part_anew>(),
       "writing: what it writes of rows.tsv as a first and a later part it does not read as the records "
@@ -491,7 +491,7 @@ TEST(SuiteFinds, ATaskWithADomainOfItsOwnPassesWithAFileOfItsAuthor) {
   EXPECT_EQ(said_of<Slip::few_labels>(data), "");
 }
 
-/// Needs an option that has no default, and another one beside it.
+/// Needs two options, one of them without a default.
 class Needy final : public Schedule {
  public:
   static Schema options() {

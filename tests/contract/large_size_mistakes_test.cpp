@@ -1,5 +1,5 @@
-// Layers that are right at the small size of most checks and wrong at a large one: the contract suite names
-// the size; and an ONNX form that computes something else.
+// Layers that are right at the small size of most checks and wrong at a large one; the contract suite must
+// name the size. Also an ONNX form that computes something else.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -23,7 +23,7 @@ enum class Fault {
   onnx_without_gain,
 };
 
-/// y = gain x or, backward, dx = gain dy; what is wrong is said by `skip_from_channel`, `skip_from_position`
+/// y = gain x or, backward, dx = gain dy; the mistakes are `skip_from_channel`, `skip_from_position`
 /// (left at zero), `mix_from_row` (the row of the batch in front is added) and `round_from_channel` (to three
 /// digits, in sums of less than 8 bytes).
 struct Wrong {
@@ -50,7 +50,7 @@ void scale_rows(const Step& step, Tensor from, Tensor gains, const Wrong& wrong,
       });
 }
 
-/// dgain += sum over rows of x dy, in the order of rows.
+/// Adds to dgain the sum over rows of x dy, in the order of rows.
 template <class T>
 void sum_rows(const Step& step, Tensor from, Tensor gradient, const Wrong& wrong, Tensor to) {
   using S = Sum<T>;

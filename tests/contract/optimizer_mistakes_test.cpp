@@ -1,4 +1,4 @@
-// Optimizers with one mistake each in what they are given beside gradients: the contract suite names it.
+// Optimizers that misuse one of their arguments; the contract suite must name it.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ enum class Mistake {
   ignores_beta,
 };
 
-/// Of one element: x -= rate (m / (1 - 0.9^step) + decay x), m = 0.9 m + 0.1 g.
+/// Updates one element: x -= rate (m / (1 - 0.9^step) + decay x), m = 0.9 m + 0.1 g.
 template <Mistake M, class T>
 void update(const Device& device, const Blocks& blocks, double learning_rate, double weight_decay,
             std::int64_t step) {
@@ -63,7 +63,7 @@ void update(const Device& device, const Blocks& blocks, double learning_rate, do
       });
 }
 
-/// m = beta1 m + (1 - beta1) g, v = beta2 v + (1 - beta2) g^2, x -= rate m / (sqrt(v) + 1e-6).
+/// Computes m = beta1 m + (1 - beta1) g, v = beta2 v + (1 - beta2) g^2, x -= rate m / (sqrt(v) + 1e-6).
 template <class T>
 void update_with_betas(const Device& device, const Blocks& blocks, double learning_rate, double beta1,
                        double beta2) {
@@ -124,7 +124,7 @@ std::string said_of() {
   return failures(findings_of(registrar.offers().front()));
 }
 
-/// Adam without a correction of its bias, with two betas.
+/// Adam with two betas, without the correction of the bias.
 template <Mistake M>
 class TwoBetas final : public Optimizer {
  public:

@@ -1,4 +1,4 @@
-// Layers that write where they may not, or compute something else in evaluation: the contract suite names it.
+// Layers that write outside tensors, or compute something else in evaluation; the suite must name it.
 #include <gtest/gtest.h>
 
 #include <encore/kernels.hpp>
@@ -21,7 +21,7 @@ enum class Mistake {
   draws_in_evaluation,
 };
 
-/// The row behind a tensor, or the one before it.
+/// Returns the row behind a tensor, or the one before it.
 Tensor neighbour(Tensor tensor, int side) {
   Tensor row = tensor;
   if (row.rank == 2) row.extents[0] = 1;
@@ -30,7 +30,7 @@ Tensor neighbour(Tensor tensor, int side) {
   return row;
 }
 
-/// y = dropout(x W^T + b), with one mistake.
+/// Computes y = dropout(x W^T + b), with one mistake.
 template <Mistake M>
 class Careless : public Layer {
  public:

@@ -21,7 +21,7 @@ using nlohmann::json;
 const fs::path build = ENCORE_BUILD_DIR;
 const fs::path samples = build / "tests/contract/samples";
 
-/// Where passes are noted, instead of the user's own cache.
+/// The folder that records passed checks, instead of the user's own cache.
 const fs::path cache = build / "tests/contract/cache";
 
 ProgramOutput check(const fs::path& file, std::vector<std::string> options = {}) {
@@ -30,13 +30,13 @@ ProgramOutput check(const fs::path& file, std::vector<std::string> options = {})
   return run_program(build / "bin/exp", options);
 }
 
-/// Names, detail and verdict of every check.
+/// The names, detail and verdict of every check.
 json checks_of(const fs::path& file) {
   const ProgramOutput answer = check(file, {"--json"});
   return json::parse(answer.output, nullptr, false);
 }
 
-/// A manifest for a plugin that cannot write its own: that of another with the names replaced.
+/// Returns a manifest for a plugin that cannot write its own, from that of another plugin.
 void write_manifest(const std::string& name) {
   json manifest = json::parse(std::ifstream(samples / "thread_sum.json"));
   manifest["name"] = name;
@@ -173,7 +173,7 @@ TEST(PluginCheck, OneCauseIsOneFailureAndTheTotalStays) {
 }
 
 TEST(PluginCheck, SaysWhatItCouldNotCheck) {
-  // `env` finds no python3 in such a PATH, and nothing else is looked for in it.
+  // `env` finds no python3 in such a PATH; nothing else uses it.
   ::setenv("ENCORE_CACHE", cache.c_str(), 1);
   const ProgramOutput answer =
       run_program("/usr/bin/env", {"PATH=/nowhere", (build / "bin/exp").string(), "plugin", "check",
@@ -235,7 +235,7 @@ TEST(PluginCheck, TakesSettingsDataAndSizes) {
       << answer.errors;
 }
 
-TEST(PluginCheck, RefusesWhatIsNoPlugin) {
+TEST(PluginCheck, RefusesAFileThatIsNotAPlugin) {
   ProgramOutput answer = check("nowhere.so");
   EXPECT_EQ(answer.end.exit_code, 2);
   EXPECT_NE(answer.errors.find("nowhere.so: no such file; build the plugin first: exp plugin build DIR"),
@@ -283,8 +283,8 @@ TEST(PluginCheck, RefusesAForeignManifestBeforeItsLibraryIsOpened) {
         << "only what differs: " << field;
 }
 
-/// Each mutant is a shipped plugin with one part of its text replaced (mutants/CMakeLists.txt), and says
-/// which check has to name it.
+/// Each mutant is a shipped plugin with one changed line (mutants/CMakeLists.txt), and names
+/// the check that must find it.
 TEST(Mutants, AreAllCaughtAndNamed) {
   if (ENCORE_MUTANT_COUNT == 0) GTEST_SKIP() << "mutants are built for the host only";
   int mutants = 0;

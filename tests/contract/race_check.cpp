@@ -1,5 +1,5 @@
 // race_check: the checks of tokenizers, tasks and readers in a build with the thread sanitizer, which reports
-// every access to shared memory without a lock, whatever the threads happen to do. No kernel runs here: the
+// every access to shared memory without a lock, in any order of the threads. No kernel runs here: the
 // sanitizer does not know how OpenMP's threads wait for each other.
 //
 //   race_check PLUGIN.so...     exit 0: no race and no failed check, 66: a race, reported on standard error
@@ -40,7 +40,7 @@ int check_plugin(const std::filesystem::path& file) {
 
 }  // namespace
 
-/// Read by the sanitizer at the start: the first race ends the program.
+/// Options for the sanitizer: the first race ends the program.
 extern "C" const char* __tsan_default_options() {
   return "halt_on_error=1:exitcode=66";
 }

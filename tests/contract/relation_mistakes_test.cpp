@@ -1,4 +1,4 @@
-// Layers that could learn of a teacher's rows and do not as they should: the contract suite names it.
+// Layers that learn from a teacher's rows in a wrong way; the contract suite must name it.
 #include <gtest/gtest.h>
 
 #include <encore/kernels.hpp>
@@ -12,7 +12,7 @@ namespace {
 
 enum class Mistake { none, deaf, other_width };
 
-/// The input itself, which is query, key and value.
+/// A layer whose input is query, key and value.
 template <Mistake M>
 class Learning : public Layer, public HasRelations {
  public:
@@ -49,7 +49,7 @@ class Learning : public Layer, public HasRelations {
   Buffer rows_;
 };
 
-/// What the check of gradients says.
+/// Returns the verdict of the check of gradients.
 template <Mistake M>
 std::string said_of() {
   Registrar registrar;
@@ -63,7 +63,7 @@ TEST(RelationCheck, PassesALayerThatLearns) {
   const std::string said = said_of<Mistake::none>();
   EXPECT_TRUE(said.starts_with("passed: ")) << said;
 }
-TEST(RelationCheck, FindsALayerThatDoesNotListen) {
+TEST(RelationCheck, FindsALayerThatIgnoresItsTeacher) {
   const std::string said = said_of<Mistake::deaf>();
   expect_said(said, "failed: with defaults, sequences of lengths {5, 1, 9, 3}, a teacher:");
   expect_said(said, "input");

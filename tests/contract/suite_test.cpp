@@ -1,5 +1,5 @@
-// The contract suite on everything that ships; and the proof that it can fail: one layer or head per mistake,
-// each caught and named.
+// Runs the contract suite on everything that ships, and proves that it can fail: one layer or head per
+// mistake, each found and named.
 #include <gtest/gtest.h>
 
 #include <encore/kernels.hpp>
@@ -52,7 +52,7 @@ enum class Mistake {
   touches_other_rows,
 };
 
-/// y = relu(x W^T + b), with one mistake.
+/// Computes y = relu(x W^T + b), with one mistake.
 template <Mistake M>
 class Dense : public Layer {
  public:
@@ -126,7 +126,7 @@ std::vector<Finding> findings_with() {
   return findings_of(registrar.offers().front());
 }
 
-/// The failed checks, each as "check: detail".
+/// Returns the failed checks, each as "check: detail".
 
 TEST(SuiteFinds, NothingInARightLayer) {
   EXPECT_EQ(failures(findings_with<Mistake::none>()), "");
@@ -189,7 +189,8 @@ TEST(SuiteFinds, AGradientInRowsOfOtherTokens) {
 
 enum class RowMistake { reads_the_row_before, orders_by_row_count };
 
-/// y = x + the row before (behind: -1), or x + the sum of the row, whose order depends on the number of rows.
+/// Computes y = x + the row before (behind: -1), or x + the sum of the row, whose order depends on the number
+/// of rows.
 template <RowMistake M, class T>
 void mix_rows(const Step& step, Tensor x, std::int64_t distance, Tensor y) {
   using S = Sum<T>;
@@ -253,7 +254,7 @@ TEST(SuiteFinds, ALayerThatIsNotRowWise) {
 
 enum class SumMistake { none, drops_nothing, leaves_no_sum, forgets_the_branch, changes_the_trunk };
 
-/// layer_norm, with one mistake where its input comes as a sum.
+/// layer_norm, with one mistake for an input that is a sum.
 template <SumMistake M>
 class SummingNorm : public Layer {
  public:
@@ -313,7 +314,7 @@ TEST(SuiteFinds, WhatALayerDoesWrongWithASumOnly) {
               "sum: forward changes the trunk of the sum it takes");
 }
 
-/// Declares options that cannot be right.
+/// Declares invalid options.
 struct CarelessOptions : Dense<Mistake::none> {
   static Schema options() {
     return Schema().number("share", 2.0, {.help = "a share", .min = 0.0, .max = 1.0});
@@ -358,7 +359,7 @@ TEST(SuiteFinds, AnOptimizerThatClimbsAndForgetsClipping) {
   expect_said(said, "gradient scale: gradient_scale = 0.5 does not equal gradients of half the size");
 }
 
-/// Momentum, but whoever has no gradient in a step stands still.
+/// Momentum, but an element without a gradient in a step does not move.
 template <class T>
 void update_present(const Device& device, const Blocks& blocks) {
   T* values = elements<T>(blocks.values);
@@ -389,7 +390,7 @@ class Hasty final : public Optimizer {
                         [&](auto type) { update_present<decltype(type)>(device, blocks); });
   }
 };
-TEST(SuiteFinds, AnOptimizerThatPassesOverRowsWithMomentum) {
+TEST(SuiteFinds, AnOptimizerThatSkipsRowsWithMomentum) {
   Registrar registrar;
   registrar.add<Kind::optimizer, Hasty>("hasty");
   const std::string said = failures(findings_of(registrar.offers().front()));
@@ -434,7 +435,7 @@ std::string failures_of_slope() {
   registrar.add<Kind::schedule, Sloping<S>>("sloping");
   return failures(findings_of(registrar.offers().front()));
 }
-TEST(SuiteFinds, SchedulesWithFactorsThatCannotBeMeant) {
+TEST(SuiteFinds, SchedulesWithInvalidFactors) {
   expect_said(
       failures_of_slope<Slope::zero>(),
       "factors: the factor is 0 at every step of a run of 1000 steps with defaults, so nothing would be "

@@ -1,4 +1,4 @@
-// The contract suite on a tokenizer with one mistake each, every one caught and named.
+// Runs the contract suite on tokenizers with one mistake each; it must name every mistake.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -38,7 +38,7 @@ class Words final : public Tokenizer {
     for (const std::string& token : vocabulary)
       numbers.emplace(token, static_cast<std::int32_t>(numbers.size()));
     if (F != Flaw::accepts_anything && (numbers.size() != vocabulary.size() || !numbers.contains("[UNK]")))
-      throw Error("this is no vocabulary");
+      throw Error("not a vocabulary");
     vocabulary_ = std::move(vocabulary);
     numbers_ = std::move(numbers);
   }

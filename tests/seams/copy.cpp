@@ -1,4 +1,4 @@
-// A task for an encoder and a decoder: the second text is to be said, word by word, after the first was read.
+// A task for an encoder and a decoder: the model reads the first text and writes the second, word by word.
 #include <algorithm>
 
 #include <encore/plugin.hpp>
@@ -30,7 +30,7 @@ class Copy final : public Task {
   std::vector<ColumnRule> columns() const override {
     return {{.name = "next", .space = Space::target, .truth = true}};
   }
-  /// The decoder reads [CLS] and the words, and is to say the words and [SEP].
+  /// The decoder reads [CLS] and the words, and must write the words and [SEP].
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
               EncodedExample& to) const override {
     tokenizer.encode(records.texts("text")[record], to.ids);

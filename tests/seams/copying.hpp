@@ -15,7 +15,7 @@ struct Pair {
   std::vector<std::int32_t> source, target;
 };
 
-/// The target goes in behind `start`, and is to come out before `end`.
+/// The decoder reads the target behind `start`, and must write it before `end`.
 inline PackedBatch pack_pairs(const std::vector<Pair>& pairs) {
   PackedBatch batch;
   batch.columns.resize(1);

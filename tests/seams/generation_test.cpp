@@ -15,7 +15,7 @@ using namespace encore::testing;
 constexpr std::int64_t most_rows = 7;  // of a text
 
 struct CopyGenerationTest : CopyTest {
-  /// What greedy decoding has written for each source, and the logits (rows, V) that it has chosen by.
+  /// The output of greedy decoding for each source, and the logits (rows, V) of its choices.
   struct Written {
     std::vector<Pair> pairs;
     std::vector<std::vector<double>> logits;
@@ -49,7 +49,7 @@ struct CopyGenerationTest : CopyTest {
     return written;
   }
 
-  /// The logits of scoring what was written, text by text.
+  /// Returns the logits of scoring the output, text by text.
   std::vector<std::vector<double>> scored(Model& model, const std::vector<Pair>& pairs) {
     DeviceBatch batch(device, largest_copies(), model.needs());
     const PackedBatch packed = pack_pairs(pairs);
@@ -73,7 +73,7 @@ struct CopyGenerationTest : CopyTest {
     }
   }
 
-  /// Not trained: with what it happens to write the bits are as good.
+  /// The model is not trained, because any output serves to compare bits.
   std::unique_ptr<Model> new_model(Precision precision, NormPosition position) {
     Experiment of = experiment(position);
     of.model.width = 40;
@@ -86,7 +86,7 @@ struct CopyGenerationTest : CopyTest {
   }
 };
 
-TEST_F(CopyGenerationTest, AModelThatHasLearnedToCopyWritesTheSourceAgain) {
+TEST_F(CopyGenerationTest, ATrainedModelCopiesTheSource) {
   Numbers numbers(3);
   Model model(copying_experiment(), size(), registry, device);
   train_to_copy(model, numbers);
@@ -106,7 +106,7 @@ struct CopyGenerationBits : CopyGenerationTest,
   }
 };
 
-TEST_P(CopyGenerationBits, StepByStepTheLogitsAreThoseOfTheWholeForAnyNumberOfTexts) {
+TEST_P(CopyGenerationBits, StepByStepTheLogitsAreThoseOfTheWholeForAnyNumberOfSources) {
   const auto [precision, position] = GetParam();
   const auto model = new_model(precision, position);
   Numbers numbers(5);

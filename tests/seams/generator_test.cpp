@@ -178,7 +178,7 @@ struct GeneratorTest : CopyTest {
 
 struct BothModels : GeneratorTest, ::testing::WithParamInterface<bool> {};
 
-TEST_P(BothModels, GreedyTextsAreThoseOfScoringTheWhole) {
+TEST_P(BothModels, AGreedyOutputIsThatOfScoringTheWhole) {
   expect_searched(GetParam(), {.max_tokens = 10});
 }
 
@@ -205,7 +205,7 @@ const Decoding ways[] = {
     {.temperature = 0.7, .top_k = 4, .top_p = 0.9, .repetition_penalty = 1.2, .seed = 6, .max_tokens = 9},
 };
 
-TEST_P(BothModels, ATextIsTheSameAloneAndInAnyCompany) {
+TEST_P(BothModels, ATextIsTheSameAloneAndInAnyBatch) {
   if (!host_reaches_device()) GTEST_SKIP() << "equal bits are promised on the host";
   for (const Precision precision : {Precision::float32, Precision::bfloat16}) {
     const auto model = make(GetParam(), precision);
@@ -275,7 +275,7 @@ TEST_P(BothModels, ATextEndsBeforeAStringThatItComesTo) {
   }
 }
 
-TEST_P(BothModels, WhoLooksOnSeesEveryTextGrow) {
+TEST_P(BothModels, AnObserverSeesEveryTextGrow) {
   const auto model = make(GetParam());
   std::map<std::pair<std::size_t, std::size_t>, std::string> last;
   const auto seen = [&](std::size_t sequence, std::size_t text, std::string_view said) {
@@ -298,7 +298,7 @@ TEST_P(BothModels, WhoLooksOnSeesEveryTextGrow) {
   }
 }
 
-TEST_P(BothModels, TextsAreThoseOfTheParametersThatAreThereNow) {
+TEST_P(BothModels, AnOutputIsThatOfTheCurrentParameters) {
   const Decoding way = {.max_tokens = 9};
   const auto model = make(GetParam()), fresh = make(GetParam());
   const std::vector<Tokens> texts = prompts(7), more = prompts(19);
@@ -321,7 +321,7 @@ TEST_P(BothModels, TextsAreThoseOfTheParametersThatAreThereNow) {
   for (std::size_t i = 0; i < texts.size(); ++i) EXPECT_EQ(again[i][0].score, first[i][0].score);
 }
 
-TEST_P(BothModels, SaysHowManyTextsAreWritten) {
+TEST_P(BothModels, ReportsTheNumberOfOutputs) {
   const auto model = make(GetParam());
   std::vector<std::size_t> written;
   // 8 outputs for each of 20 prompts are more than are written at a time.
@@ -333,7 +333,7 @@ TEST_P(BothModels, SaysHowManyTextsAreWritten) {
   EXPECT_EQ(written.back(), 20U);
 }
 
-TEST_P(BothModels, AWayThatContradictsItselfIsRefused) {
+TEST_P(BothModels, ContradictingSettingsAreRefused) {
   const auto model = make(GetParam());
   EXPECT_EQ(refusal(*model, prompts(1), {.beam = 0}), "beam is 0; it must be from 1 to 32");
   EXPECT_EQ(refusal(*model, prompts(1), {.beam = 2, .temperature = 0.5}),
@@ -384,7 +384,7 @@ TEST_F(GeneratorTest, LongPromptsAreReadInRunsOfRows) {
     EXPECT_EQ(found[i][0].tokens, searched(*model, texts[i], {.max_tokens = 6})[0].tokens) << "prompt " << i;
 }
 
-TEST_F(GeneratorTest, ATextBeyondThePositionsGoesOnWithItsSecondHalf) {
+TEST_F(GeneratorTest, ATextBeyondThePositionsContinuesWithItsSecondHalf) {
   const auto model = make(false);
   const Tokens prompt = prompts(1, 4)[0];
   const Decoding way = {.temperature = 1.0, .top_k = 5, .seed = 2, .max_tokens = 700, .stop = {}};
@@ -416,14 +416,14 @@ TEST_F(GeneratorTest, APromptWithoutRoomIsRefused) {
             "a prompt of 301 tokens leaves no room in a model of 300 rows (data.max_length); shorten it");
 }
 
-TEST_F(GeneratorTest, AModelThatSeesWhatComesIsRefused) {
+TEST_F(GeneratorTest, AModelThatSeesLaterTokensIsRefused) {
   Experiment of = tiny_experiment(registry);
   Model model(of, tiny_size(), registry, device);
   model.plan({}, tiny_batch().size());
   EXPECT_NE(refusal(model, {{4, 5}}, {}).find("it has no causal stack"), std::string::npos);
 }
 
-TEST_F(GeneratorTest, ATaskThatNeedsTextsRefusesAModelThatWritesNone) {
+TEST_F(GeneratorTest, ATaskThatNeedsOutputsRefusesAModelWithoutThem) {
   const Model model(tiny_experiment(registry), tiny_size(), registry, device);
   const auto translate = [&](bool decode) {
     Options options = defaults(registry.offer(Kind::task, "translate").options);
@@ -459,7 +459,7 @@ TEST_F(GeneratorChild, DISABLED_Writes) {
   print_digest(hash.hex());
 }
 
-TEST(GeneratorThreads, OneTwoAndThreeGiveEqualTextsAndScores) {
+TEST(GeneratorThreads, OneTwoAndThreeGiveEqualOutputsAndScores) {
   if (!host_reaches_device()) GTEST_SKIP() << "threads of the host only";
   const auto in_child = [](int threads) {
     return digest_of_child("seams_test", "GeneratorChild.DISABLED_Writes", threads);

@@ -1,4 +1,4 @@
-// A task of two sequences per example and a head whose loss couples all pairs of a batch: each first text is
+// A task of two sequences per example and a head whose loss couples all pairs of a batch: each first text has
 // to find its second one among those of the batch (van den Oord et al. 2018). And the reader of such pairs.
 #include <encore/kernels.hpp>
 #include <encore/math.hpp>

@@ -35,7 +35,7 @@ class Seams : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  /// Each word says which comes next.
+  /// Each word determines the next.
   void write_sentences(const std::string& file, int first, int count) const {
     const char* words[] = {"one", "two", "three", "four", "five", "six", "seven"};
     std::ofstream out(folder_ / file);
@@ -235,7 +235,7 @@ TEST_F(Seams, ADecoderThatIsStoppedEndsWithTheBitsOfOneThatIsNot) {
   EXPECT_EQ(rest.result, whole.result);
 }
 
-TEST_F(Seams, AStackThatNobodyReadsIsRefused) {
+TEST_F(Seams, AStackThatNoHeadReadsIsRefused) {
   EXPECT_EQ(refusal(masked({"model.decoder={ layers = 1, block = [\"cross\"] }",
                             "model.layer.cross={ type = \"cross_attention\", heads = 2 }"})),
             "model.decoder: the head \"tied_words\" reads nothing of the decoder; leave [model.decoder] out, "

@@ -1,4 +1,5 @@
-// Records of texts to rows, and the class of the first row back to labels and counts.
+// Encodes records with one text or a pair as rows, and turns the class of the first row into labels and
+// counts.
 #include "classify.hpp"
 
 #include <utility>
@@ -12,7 +13,7 @@ Classify::Classify(const Options& options, const TaskContext& context)
     : class_(options), texts_(context.max_length) {}
 
 std::vector<Measure> Classify::measures() {
-  return tasks::class_measures("texts");
+  return tasks::class_measures("examples");
 }
 
 void Classify::prepare(const Records& train) {

@@ -1,6 +1,6 @@
-// The task "classify": one label per text or pair of texts, read off the first row of its sequence ([CLS]);
+// The task "classify": one label per text or text pair, read off the first row of its sequence ([CLS]);
 // scored by accuracy. Place in the flow: records with `text`, perhaps `text2` (and `label`, the truth) -> ids
-// and a target -> the class of the first row -> counts per text, labels. Read next: text_input.hpp,
+// and a target -> the class of the first row -> counts per example, labels. Read next: text_input.hpp,
 // sequence_class.hpp.
 #pragma once
 
@@ -18,7 +18,7 @@ class Classify final : public Task {
  public:
   static constexpr int version = 2;  // 1 computed the head on every row
   static constexpr const char* summary =
-      "one label per text or pair of texts, read off its first row ([CLS]); scored by accuracy";
+      "one label per text or text pair, read off its first row ([CLS]); scored by accuracy";
   static constexpr const char* select = "max dev/accuracy";
   static Schema options() { return tasks::ClassWeights::with_options({}); }
   static TaskFields fields() { return {{"text"}, {"label"}, {"text2"}}; }
@@ -42,7 +42,7 @@ class Classify final : public Task {
 
   std::vector<ColumnRule> columns() const override;
   std::vector<OutputRule> outputs() const override { return {class_.output()}; }
-  /// The class is that of the sequence; ids are those of TextInput.
+  /// Encodes the ids as TextInput does; the class is that of the sequence.
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
               EncodedExample& to) const override;
   SetDescription describe(const ExampleSet& set) const override;
@@ -66,7 +66,7 @@ class Classify final : public Task {
   std::string left_out(const ExampleSet& set, std::size_t sequence) const override;
 
  private:
-  /// Adds what was read and the line for people to labels, which may have scores.
+  /// Adds the input and the line that is shown to `labels`, which may have scores.
   Records completed(const Records& records, Records answers) const;
 
   tasks::SequenceClass class_;

@@ -1,4 +1,4 @@
-// Pairs to sequences, and vectors back to cosines and ranks.
+// Encodes pairs as sequences, and turns their vectors into cosines and ranks.
 #include "embed.hpp"
 
 #include <algorithm>
@@ -18,14 +18,14 @@ enum : std::size_t { first, second, cut_tokens, bits, scaled };
 
 constexpr const char* number_field = "number";
 constexpr const char* embedding_output = "embedding";
-/// What a run remembers: what it has learned, and of numbers the scale.
+/// The knowledge of a run: what it learned from, and the scale of its numbers.
 constexpr std::string_view pairs_text = "pairs\n", numbers_text = "numbers ";
 constexpr const char* text_fields[] = {"text", "text2"};
 
-/// Throws Error for what float32 cannot hold.
+/// Throws Error for a number that float32 cannot hold.
 double checked(double value) {
   if (!std::isfinite(static_cast<float>(value)))
-    throw Error("a number is " + std::to_string(value) + ", which is not finite; every pair needs a number");
+    throw Error("invalid number " + std::to_string(value) + ": every pair needs a finite number");
   return value;
 }
 
@@ -39,7 +39,7 @@ std::string counted(std::int64_t count, const char* one, const char* several) {
   return std::to_string(count) + " " + (count == 1 ? one : several);
 }
 
-/// The beginning of a vector, for people.
+/// Returns the beginning of a vector, as it is shown to a user.
 std::string shown_vector(std::span<const float> vector) {
   constexpr std::size_t most = 4;
   std::string text = "[";
@@ -57,8 +57,8 @@ double cosine_of_pair(const ExampleSet& set, const Vectors& vectors, std::size_t
   return of.count == 2 ? vectors.cosine(of.first, of.first + 1) : std::numeric_limits<double>::quiet_NaN();
 }
 
-/// From 1: how many second texts of the group are at least as near as the own one. Who gives all texts one
-/// vector is therefore last.
+/// Returns the rank from 1: how many second inputs of the group are at least as near as the own one. A model
+/// that gives every text the same vector therefore ranks last.
 std::size_t rank_of(const ExampleSet& set, const Vectors& vectors, std::size_t example, const Group& group) {
   const std::size_t query = set.sequences(example).first;
   const double own = vectors.cosine(query, query + 1);
@@ -72,12 +72,13 @@ std::size_t rank_of(const ExampleSet& set, const Vectors& vectors, std::size_t e
 }  // namespace
 
 Schema Embed::options() {
-  return Schema().integer("candidates", 100,
-                          {.help = "second texts, neighbours in the file, among which the own one is to be "
-                                   "found where pairs without numbers are scored",
-                           .unit = "texts",
-                           .min = 2,
-                           .max = 1048576});
+  return Schema().integer(
+      "candidates", 100,
+      {.help = "number of neighbouring second inputs in the file, among which the own one is "
+               "searched if the pairs have no numbers",
+       .unit = "texts",
+       .min = 2,
+       .max = 1048576});
 }
 
 Embed::Embed(const Options& options, const TaskContext& context)
@@ -97,7 +98,7 @@ std::vector<Measure> Embed::measures() {
            .always = false},
           {.name = "accuracy",
            .title = "accuracy at 1",
-           .help = "share of the first texts whose nearest candidate is their own",
+           .help = "share of the first inputs whose nearest candidate is their own",
            .fraction = true,
            .reducer = Reducer::ratio,
            .columns = {"found", "pairs"},
@@ -119,20 +120,20 @@ std::vector<Measure> Embed::measures() {
 // --- what the training set decides ---
 
 void Embed::prepare(const Records& train) {
-  if (train.size() == 0) throw Error("the training set has no pair; there is nothing to learn");
+  if (train.size() == 0) throw Error("the training set has no pairs to learn from");
   scale_ = {};
   if (!train.has(number_field)) return;
   for (const double value : train.numbers(number_field)) checked(value);
   const auto [least, most] = std::ranges::minmax(train.numbers(number_field));
   if (least == most)
-    throw Error("every pair of the training set has the number " + written(least) +
+    throw Error("all pairs of the training set have the number " + written(least) +
                 "; there is nothing to learn");
   scale_ = {.least = least, .most = most};
 }
 
 void Embed::extend(const Records& other) {
   if (scale_.is_known() && !other.has(number_field))
-    throw Error("the records have no field \"number\", which those of the training set have");
+    throw Error("the records lack the field \"number\", which the training set has");
   if (other.has(number_field))
     for (const double value : other.numbers(number_field)) checked(value);
 }
@@ -156,7 +157,7 @@ void Embed::restore(std::string_view knowledge) {
       return;
     }
   }
-  throw Error("this is not what a run of the task \"embed\" leaves");
+  throw Error("invalid knowledge of the task \"embed\"");
 }
 
 TextCounts Embed::text_counts(const Records& train) const {
@@ -166,7 +167,7 @@ TextCounts Embed::text_counts(const Records& train) const {
   return counts.sorted();
 }
 
-// --- records to numbers ---
+// --- encoding ---
 
 std::vector<ColumnRule> Embed::columns() const {
   std::vector<ColumnRule> columns = {
@@ -221,16 +222,16 @@ SetDescription Embed::describe(const ExampleSet& set) const {
   description.counts = {{"cut texts", texts}, {"cut pieces", tokens}};
   if (texts > 0)
     description.notes.push_back(std::to_string(texts) + " of " +
-                                counted(static_cast<std::int64_t>(set.sequence_count()), "text", "texts") +
+                                counted(static_cast<std::int64_t>(set.sequence_count()), "input", "inputs") +
                                 " are longer than max_length = " + std::to_string(max_length_) + ": " +
                                 counted(tokens, "token is", "tokens are") + " cut at the end");
   if (scale_.is_known())
     description.notes.push_back("numbers from " + written(scale_.least) + " to " + written(scale_.most) +
-                                ", those of the training set, are learned as cosines from 0 to 1");
+                                ", the range of the training set, are learned as cosines from 0 to 1");
   return description;
 }
 
-// --- outputs to what is reported ---
+// --- measures and predictions ---
 
 void Embed::measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const {
   const Vectors vectors(set, outputs, embedding_output);
@@ -243,7 +244,7 @@ void Embed::measure(const ExampleSet& set, const Outputs& outputs, Statistics& s
       statistics.add("truth", tasks::number_in(set.integers(set.column(tasks::number_bits_column),
                                                             set.sequences(i).first)));
     }
-    if (scale_.is_known()) continue;  // pairs that are not alike do not belong together
+    if (scale_.is_known()) continue;  // a pair with a low number is not a match
     const std::size_t rank = rank_of(set, vectors, i, group_of(i, set.size(), candidates_));
     statistics.add("reciprocal_rank", 1.0 / static_cast<double>(rank));
     statistics.add("found", rank == 1 ? 1 : 0);
@@ -273,7 +274,7 @@ Records Embed::from_text(std::span<const std::string> lines) const {
     if (tab == std::string::npos) continue;
     if (texts[i].find('\t', tab + 1) != std::string::npos)
       throw Error(quoted_line(texts[i]) +
-                  " is more than two texts; a line is a text, or two with a tab between");
+                  " has more than one tab: expected one text, or two with a tab between");
     others[i] = texts[i].substr(tab + 1);
     texts[i].resize(tab);
   }
@@ -317,10 +318,11 @@ std::string Embed::left_out(const ExampleSet& set, std::size_t example) const {
   std::int64_t tokens = 0;
   for (std::size_t s = of.first; s < of.first + of.count; ++s)
     tokens += set.integers(set.column("cut_pieces"), s).front();
-  return tokens == 0 ? ""
-                     : "its vector does not depend on " +
-                           (of.count == 1 ? "its last " + counted(tokens, "token", "tokens")
-                                          : counted(tokens, "token", "tokens") + " at the ends of its texts");
+  return tokens == 0
+             ? ""
+             : "its vector does not depend on " +
+                   (of.count == 1 ? "its last " + counted(tokens, "token", "tokens")
+                                  : counted(tokens, "token", "tokens") + " at the ends of both inputs");
 }
 
 }  // namespace encore::embed

@@ -1,4 +1,4 @@
-// Sums of products, in one order.
+// Sums the products of vectors in a fixed order.
 #include "similarity.hpp"
 
 #include <charconv>

@@ -1,5 +1,5 @@
-// Cosines of vectors, the number scale that they are learned on, and the place of the right text among
-// others. Place in the flow: the vectors of a set -> here -> what embed.cpp reports.
+// Cosines of vectors, the scale by which numbers become cosines, and the groups in which a right text is
+// searched. Place in the flow: the vectors of a set -> here -> what embed.cpp reports.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ class Vectors {
   Vectors(const ExampleSet& set, const Outputs& outputs, const char* output);
 
   std::span<const float> of(std::size_t sequence) const;
-  /// In [-1, 1]; 0 with a vector of zeros. Summed in double, channel by channel.
+  /// Returns the cosine, in [-1, 1], or 0 for a vector of zeros. It sums in double, channel by channel.
   double cosine(std::size_t a, std::size_t b) const;
 
  private:
@@ -29,14 +29,14 @@ class Vectors {
   std::vector<double> inverses_;
 };
 
-/// Neighbouring examples, all of nearly one size: `count` examples in as few groups of at most `most` as
-/// there can be. The group of each example, as [begin, end).
+/// A group of neighbouring examples, [begin, end). `count` examples are split into as few groups of at most
+/// `most` as possible, all of nearly one size.
 struct Group {
   std::size_t begin = 0, end = 0;
 };
 Group group_of(std::size_t example, std::size_t count, std::size_t most);
 
-/// From the numbers of data to cosines and back: the least is 0, the largest 1.
+/// Maps the numbers of the data to cosines and back: the least to 0, the largest to 1.
 struct NumberScale {
   double least = 0.0, most = 0.0;
 
@@ -44,7 +44,7 @@ struct NumberScale {
   double cosine_of(double number) const { return (number - least) / (most - least); }
   double number_of(double cosine) const { return least + cosine * (most - least); }
 };
-/// "0 5", and back; nothing where it is none.
+/// Writes a scale, such as "0 5", and reads it back; returns nothing if the text is invalid.
 std::string text_of(const NumberScale& scale);
 std::optional<NumberScale> scale_in(std::string_view text);
 

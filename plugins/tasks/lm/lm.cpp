@@ -1,5 +1,5 @@
-// Texts to windows with the next token as each row's target, and losses to counts. A window ends where
-// max_length does: what stands before it is not seen, so the first tokens of a window are the hardest.
+// Encodes text as windows in which the target of each row is the next token, and counts losses. A window ends
+// at max_length and does not see what stands before it, so its first tokens are the hardest.
 #include "lm.hpp"
 
 #include <algorithm>
@@ -19,11 +19,11 @@ enum : std::size_t { targets, characters };
 constexpr const char* characters_column = "characters";
 constexpr const char* candidates_output = "candidates";
 constexpr const char* losses_output = "losses";
-/// A field of records that a user typed: texts that go on.
+/// A field of records that a user typed: text that continues.
 constexpr const char* typed_field = "typed";
 constexpr const char* knowledge_text = "lm\n";
 
-/// What the measures are made of, for one text.
+/// The sums of one text from which the measures follow.
 struct Prediction {
   double tokens = 0.0, correct = 0.0, loss = 0.0, characters = 0.0;
 
@@ -63,7 +63,7 @@ std::string fixed(double value) {
 Schema Lm::options() {
   return Schema().boolean("markers", true,
                           {.help = "a text begins with the token that opens a sequence and ends with the one "
-                                   "that closes it, so that the model learns where texts begin and end"});
+                                   "that closes it, so that the model learns where a text begins and ends"});
 }
 
 std::vector<Measure> Lm::measures() {
@@ -93,7 +93,7 @@ Lm::Lm(const Options& options, const TaskContext& context)
 // --- what the training set decides ---
 
 void Lm::prepare(const Records& train) {
-  if (train.texts("text").empty()) throw Error("the training set has no text; there is nothing to learn");
+  if (train.texts("text").empty()) throw Error("the training set has no text to learn from");
 }
 
 std::string Lm::knowledge() const {
@@ -102,7 +102,7 @@ std::string Lm::knowledge() const {
 
 void Lm::restore(std::string_view knowledge) {
   if (knowledge != knowledge_text)
-    throw Error("the run's labels are those of another task; language modelling has none");
+    throw Error("the run has labels of another task; language modelling has no labels");
 }
 
 TextCounts Lm::text_counts(const Records& train) const {
@@ -111,7 +111,7 @@ TextCounts Lm::text_counts(const Records& train) const {
   return counts.sorted();
 }
 
-// --- records to numbers ---
+// --- encoding ---
 
 std::vector<ColumnRule> Lm::columns() const {
   return {{.name = targets_column, .space = Space::tokens},
@@ -141,14 +141,13 @@ void Lm::encode(const Records& records, std::size_t record, const Tokenizer& tok
   const bool typed = records.has(typed_field);
   const Text text = text_of(records.texts("text")[record], typed, tokenizer);
   const std::size_t rows = typed || text.tokens.empty() ? text.tokens.size() : text.tokens.size() - 1;
-  // The markers of an empty text alone teach nothing of texts.
+  // The markers of an empty text alone teach nothing.
   const std::size_t least = typed ? 1 : markers_ ? 2 : 1;
   if (typed && rows < least) throw Error("the text \"" + records.texts("text")[record] + "\" has no token");
   if (rows < least)
-    throw Error("text " + std::to_string(record + 1) +
-                (markers_ ? " has no token" : " has fewer than two tokens") +
-                ", so that nothing of it can be predicted; leave it out" +
-                (markers_ ? "" : ", or set markers = true"));
+    throw Error(
+        "text " + std::to_string(record + 1) + (markers_ ? " has no token" : " has fewer than two tokens") +
+        ", so nothing in it can be predicted: leave it out" + (markers_ ? "" : ", or set markers = true"));
   to.integers(characters).push_back(text.characters);
   for (std::size_t row = 0; row < rows; ++row) {
     if (row > 0 && row % max_length_ == 0) to.end_sequence();
@@ -167,7 +166,7 @@ SetDescription Lm::describe(const ExampleSet& set) const {
   return description;
 }
 
-// --- outputs to what is reported ---
+// --- measures ---
 
 void Lm::measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const {
   for (std::size_t i = 0; i < set.size(); ++i) {

@@ -32,15 +32,15 @@ class Lm final : public Task {
 
   Lm(const Options& options, const TaskContext& context);
 
-  /// Throws Error for a training set without any text. Nothing is taken from it.
+  /// Throws Error if the training set has no text. Nothing else is read from it.
   void prepare(const Records& train) override;
-  /// Nothing is taken from the training set.
-  void adopt(const std::vector<std::string>&) override {}  // it tells no classes apart
+  /// Returns an empty text, as nothing is read from the training set.
+  void adopt(const std::vector<std::string>&) override {}  // there are no classes
   std::string knowledge() const override;
   void restore(std::string_view knowledge) override;
-  /// Words with the white space in front of them: what is written later has blanks too.
+  /// Counts words with the white space in front of them, because generated text has blanks too.
   TextCounts text_counts(const Records& train) const override;
-  /// Every text is encoded by itself, and there are no labels.
+  /// Each text is encoded on its own, and there are no labels.
   bool takes_parts() const override { return true; }
 
   std::vector<ColumnRule> columns() const override;
@@ -48,8 +48,8 @@ class Lm final : public Task {
   /// A text is `[start] tokens [end]`, or its tokens alone without `markers`. All of them but the last are
   /// rows, in windows of at most max_length that follow each other, a sequence each; the target of a row is
   /// the token behind it, which may be the first of the next window. So every token but the first is a target
-  /// exactly once. Records of from_text begin a text that goes on: there is no end, every token is a row, and
-  /// the last one has no target. Throws Error for a text in which nothing is to be predicted.
+  /// exactly once. Records of from_text begin a text that continues: it has no end, every token is a row, and
+  /// the last one has no target. Throws Error if nothing of a text can be predicted.
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
               EncodedExample& to) const override;
   /// The windows of a long text may stand in different batches.
@@ -65,7 +65,7 @@ class Lm final : public Task {
   /// `perplexity`, `bits_per_character`.
   Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
   std::string no_scores(std::span<const OutputRule>) const override {
-    return "its answers name the probability of the text already, as log_probability";
+    return "its answers already have the probability of the text, as log_probability";
   }
 
  private:

@@ -1,4 +1,4 @@
-// What the head guesses of the rows that were picked, as measures and as answers to a user.
+// Turns the head's guesses for the picked rows into measures and into answers to a user.
 #include <charconv>
 
 #include "columns.hpp"
@@ -15,7 +15,7 @@ std::string fixed(float value) {
   return {digits, written.ptr};
 }
 
-/// What the measures are made of, for one example.
+/// The sums of one example from which the measures follow.
 struct Guesses {
   double masked = 0.0, correct = 0.0, loss = 0.0;
 };
@@ -40,7 +40,7 @@ Guesses guesses_of(const ExampleSet& set, const Outputs& outputs, std::size_t ex
 
 }  // namespace
 
-// --- outputs to what is reported ---
+// --- measures ---
 
 void Mlm::measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const {
   for (std::size_t i = 0; i < set.size(); ++i) {

@@ -13,7 +13,7 @@ inline constexpr const char* candidates_output = "candidates";
 inline constexpr const char* probabilities_output = "probabilities";
 inline constexpr const char* losses_output = "losses";
 inline constexpr const char* next_output = "next";
-/// A field of records that a user typed: they are masked already.
+/// A field of records that a user typed: it is masked already.
 inline constexpr const char* typed_field = "typed";
 
 }  // namespace encore::mlm

@@ -1,4 +1,4 @@
-// Everything is drawn by the number of a row or word, never in the order of a loop.
+// Draws each random number by the number of a row or word, never in the order of a loop.
 #include "masking.hpp"
 
 #include <algorithm>
@@ -17,9 +17,9 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-/// Neighbouring rows that are masked together.
+/// A word: neighbouring rows that are masked together.
 struct Word {
-  std::uint64_t place = 0;  ///< by which words are taken
+  std::uint64_t place = 0;  ///< the order in which words are taken
   std::int32_t first = 0;
   std::int32_t count = 0;
 };

@@ -1,9 +1,9 @@
 // The task "mlm": masked language modelling (Devlin et al. 2019): some tokens of a text are hidden, drawn
-// anew in every epoch, and guessed from the others; scored by perplexity. With next_sentence a window holds
-// two texts, and whether the second follows the first is told too. Needs a head that gives the best tokens of
-// each picked row, and its loss, as "language_model" does. Place in the flow: records with `text` -> windows
-// of ids, picked rows and their targets -> the head's guesses -> counts per text, guesses for what a user
-// masks. Read next: masking.hpp, next_text.hpp.
+// again in every epoch, and predicted from the others; scored by perplexity. With next_sentence a window
+// holds a text pair, and the model also predicts whether the second follows the first. Needs a head that
+// gives the best tokens of each picked row, and its loss, as "language_model" does. Place in the flow:
+// records with `text` -> windows of ids, picked rows and their targets -> the head's guesses -> counts per
+// text, guesses for what a user masks. Read next: masking.hpp, next_text.hpp.
 #pragma once
 
 #include <mutex>
@@ -20,7 +20,8 @@ namespace encore::mlm {
 class Mlm final : public Task {
  public:
   static constexpr const char* summary =
-      "masked language modelling: hidden tokens are guessed from the others, masks drawn anew in every epoch "
+      "masked language modelling: hidden tokens are guessed from the others, masks drawn again in every "
+      "epoch "
       "(Devlin et al. 2019)";
   static constexpr const char* select = "min dev/perplexity";
   static Schema options();
@@ -36,23 +37,23 @@ class Mlm final : public Task {
 
   Mlm(const Options& options, const TaskContext& context);
 
-  /// Throws Error for a training set without any text.
+  /// Throws Error if the training set has no text.
   void prepare(const Records& train) override;
-  /// Nothing is taken from the training set.
-  void adopt(const std::vector<std::string>&) override {}  // it tells no classes apart
+  /// Returns an empty text, as nothing is read from the training set.
+  void adopt(const std::vector<std::string>&) override {}  // there are no classes
   std::string knowledge() const override;
   void restore(std::string_view knowledge) override;
-  /// Words are parted by white space.
+  /// Counts words, which white space separates.
   TextCounts text_counts(const Records& train) const override;
-  /// Every text is masked by itself, and there are no labels; but second texts are of any other record.
+  /// Each text is masked on its own, and there are no labels; but the second text comes from another record.
   bool takes_parts() const override { return !next_sentence_; }
 
   std::vector<ColumnRule> columns() const override;
   std::vector<OutputRule> outputs() const override;
   /// Windows [CLS] tokens [SEP] of at most max_length rows, a sequence each; no token is left out. With
   /// next_sentence [CLS] tokens [SEP] tokens [SEP], where there are two tokens. The masks follow from the
-  /// tokens, whatever their record's place. Records of from_text are masked where their user wrote the mask
-  /// token, and nowhere else. Throws Error where the vocabulary has no mask token.
+  /// tokens, not from the place of the record. Records of from_text are masked where the user wrote the mask
+  /// token, and nowhere else. Throws Error if the vocabulary has no mask token.
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
               EncodedExample& to) const override;
   bool draws() const override { return true; }
@@ -60,17 +61,17 @@ class Mlm final : public Task {
   SetDescription describe(const ExampleSet& set) const override;
 
   void measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const override;
-  /// The records have no truth; "correct" is the share of a text's masked tokens that were guessed.
+  /// The records have no truth; "correct" is the share of a text's masked tokens that were guessed right.
   Records label(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
 
-  /// With next_sentence a line may be two texts with a tab between.
+  /// With next_sentence a line may be a text pair with a tab between.
   Records from_text(std::span<const std::string> lines) const override;
   /// `masks`: the best token for each mask; `candidates`: for each mask the best tokens, each followed by its
   /// probability, parted by blanks; `follows`, with next_sentence: "yes" or "no", "" for a single text. After
   /// encode of these records.
   Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
   std::string no_scores(std::span<const OutputRule>) const override {
-    return "its answers name the probability of each candidate already";
+    return "its answers already have the probability of each candidate";
   }
 
  private:
@@ -78,7 +79,7 @@ class Mlm final : public Task {
   struct Text {
     std::vector<std::int32_t> tokens, words;
   };
-  /// A part of one.
+  /// A part of a text.
   struct Part {
     std::span<const std::int32_t> tokens, words;
   };
@@ -86,7 +87,7 @@ class Mlm final : public Task {
   Text text_of(const std::string& text, const Tokenizer& tokenizer) const;
   void encode_pairs(const Text& text, const Records& records, std::size_t record, const Tokenizer& tokenizer,
                     const Tokens& tokens, EncodedExample& to) const;
-  /// A window of one text or two, masked. next: what stands in the column of that name.
+  /// Adds a window of one text or two, masked. next: the value for the column of that name.
   void append_window(std::span<const Part> texts, std::int32_t next, const Tokenizer& tokenizer,
                      const Tokens& tokens, bool typed, EncodedExample& to) const;
   std::size_t next_column() const { return whole_word_ ? 4 : 3; }
@@ -101,7 +102,7 @@ class Mlm final : public Task {
   double probability_;
   bool whole_word_;
   bool next_sentence_;
-  /// What tokens look like, for answers. encode learns it when a user asks, on several threads.
+  /// How tokens are written in answers. encode sets it when a user asks, on several threads.
   mutable std::mutex mutex_;
   mutable std::vector<std::string> names_;
   mutable std::string mask_name_;

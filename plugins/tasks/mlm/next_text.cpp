@@ -1,4 +1,4 @@
-// Everything is drawn by number, as masks are.
+// Draws each random number by a counter, as masking.cpp does.
 #include "next_text.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace encore::mlm {
 namespace {
 
-/// What the numbers of the stream Draw::pair are for.
+/// The uses of the numbers of the stream Draw::pair.
 enum : std::uint64_t { cut, choice, other_record, place };
 
 }  // namespace
@@ -26,13 +26,13 @@ PairDraw draw_pair(std::size_t tokens, const Draw& draw) {
 std::string text_of_elsewhere(std::span<const std::string> texts, std::size_t record, std::size_t bytes,
                               const Draw& draw) {
   const auto others = static_cast<std::int64_t>(texts.size()) - 1;
-  ENCORE_REQUIRE(others > 0, "there is a text of elsewhere");
+  ENCORE_REQUIRE(others > 0, "there is another record");
   const auto drawn = static_cast<std::size_t>(draw.integer(Draw::pair, other_record, others));
   const std::string& text = texts[drawn + (drawn >= record ? 1 : 0)];
-  // Places from which that much text is left, so that second texts are not shorter than others.
+  // Places that leave enough text behind them, so that a second text is not shorter than the others.
   const std::size_t places = text.size() - std::min(text.size(), bytes) + 1;
   auto begin = static_cast<std::size_t>(draw.uniform(Draw::pair, place) * static_cast<double>(places));
-  if (begin > 0) {  // from the next word on
+  if (begin > 0) {  // begin at the next word
     constexpr const char* white_space = " \t\r\n";
     begin = text.find_first_not_of(white_space, text.find_first_of(white_space, begin));
     begin = std::min(begin, text.size());

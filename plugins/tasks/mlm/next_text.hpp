@@ -1,7 +1,6 @@
-// Two texts for a window of which the second follows the first or is of elsewhere, half the time each: what
-// is to be told apart in next-sentence prediction (Devlin et al. 2019, section 3.1). Pure functions of the
-// texts, so that every epoch and every set has the same pairs. Place in the flow: Mlm::encode -> pairs ->
-// windows.
+// Draws a text pair for a window: the second follows the first or comes from another record, half the time
+// each, as in next-sentence prediction (Devlin et al. 2019, section 3.1). Pure functions of the input, so
+// that every epoch and every set has the same pairs. Place in the flow: Mlm::encode -> pairs -> windows.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +12,10 @@
 
 namespace encore::mlm {
 
-/// What the column "next" holds.
+/// The values of the column "next".
 inline constexpr std::int32_t follows = 0, is_of_elsewhere = 1;
 
-/// Where a run of at least two tokens is cut, and whether its second part is to stay.
+/// Where a run of at least two tokens is cut, and whether its second part stays.
 struct PairDraw {
   std::size_t first = 0;  ///< tokens of the first text: at least one, and at least one is left
   bool stays = true;
@@ -24,8 +23,9 @@ struct PairDraw {
 
 PairDraw draw_pair(std::size_t tokens, const Draw& draw);
 
-/// Text of a record other than `record`, of which there is one, from a drawn place on: at most `bytes`, from
-/// the beginning of a word where one begins there, and whole characters. Empty where no text is there.
+/// Returns text of a record other than `record` (there is at least one), from a drawn place on: at most
+/// `bytes`, whole characters, and from the beginning of a word if one begins there. Empty if no text is
+/// there.
 std::string text_of_elsewhere(std::span<const std::string> texts, std::size_t record, std::size_t bytes,
                               const Draw& draw);
 

@@ -1,4 +1,4 @@
-// By the two characters at the border of two tokens (utf8proc's categories).
+// Compares the two characters at the border of two tokens by their categories (utf8proc).
 #include "whole_words.hpp"
 
 #include <utf8proc.h>
@@ -10,7 +10,7 @@ bool continues_character(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
 }
 
-/// The character that begins at this byte, -1 for none.
+/// Returns the character that begins at this byte, or -1.
 utf8proc_int32_t character_at(std::string_view text, std::size_t at) {
   utf8proc_int32_t value = -1;
   const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data() + at);
@@ -25,20 +25,20 @@ utf8proc_int32_t character_before(std::string_view text, std::size_t at) {
   return character_at(text, begin);
 }
 
-/// As BERT takes them: each is a word.
+/// Whether BERT treats the character as a word of its own.
 bool is_ideograph(utf8proc_int32_t c) {
   return (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0x3400 && c <= 0x4DBF) || (c >= 0xF900 && c <= 0xFAFF) ||
          (c >= 0x20000 && c <= 0x2FA1F);
 }
 
-/// Letters, marks and digits.
+/// Whether the character is a letter, mark or digit.
 bool joins_words(utf8proc_int32_t c) {
   if (c < 0 || is_ideograph(c)) return false;
   const utf8proc_category_t category = utf8proc_category(c);
   return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_NO;
 }
 
-/// Whether a token that begins at this byte goes on with the word of the token that ended at `last`.
+/// Whether a token that begins at this byte continues the word of the token that ended at `last`.
 bool goes_on(std::string_view text, std::size_t last, std::size_t begin) {
   if (begin > last) return false;
   if (begin == 0 || begin >= text.size() || continues_character(text[begin])) return true;

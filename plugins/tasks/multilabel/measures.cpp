@@ -1,4 +1,4 @@
-// Names of columns are literals here and nowhere else.
+// The measures and what an example adds to them. Names of columns are literals here and nowhere else.
 #include "measures.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ std::vector<Measure> measures() {
   std::vector<Measure> measures = {
       {.name = "micro_f1",
        .title = "micro F1",
-       .help = "of all decisions, whatever their label",
+       .help = "F1 of all decisions about labels",
        .fraction = true,
        .reducer = Reducer::harmonic_mean,
        .columns = f1},
@@ -26,17 +26,17 @@ std::vector<Measure> measures() {
        .columns = f1},
       {.name = "macro_auc",
        .title = "macro AUC",
-       .help = "mean of the area under the ROC curve of each label that some texts have and some have not",
+       .help = "mean of the area under the ROC curve of each label that some examples have and others lack",
        .fraction = true,
        .reducer = Reducer::macro_area_under_ranks,
        .columns = area},
       {.name = "subset_accuracy",
        .title = "subset accuracy",
-       .help = "share of the texts with exactly the right labels",
+       .help = "share of the examples with exactly the right labels",
        .fraction = true,
        .reducer = Reducer::ratio,
        .columns = {"exact", "texts"}}};
-  std::ranges::move(tasks::measures_of_labels("texts"), std::back_inserter(measures));
+  std::ranges::move(tasks::measures_of_labels("examples"), std::back_inserter(measures));
   measures.push_back({.name = "auc/{label}",
                       .title = "AUC",
                       .help = "area under the ROC curve of one label",

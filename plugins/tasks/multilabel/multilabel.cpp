@@ -1,4 +1,4 @@
-// Lists of labels to a 0 or 1 for each of them, and probabilities back to lists and counts.
+// Encodes lists of labels as a 0 or 1 for each label, and turns probabilities into lists and counts.
 #include "multilabel.hpp"
 
 #include <algorithm>
@@ -13,12 +13,12 @@
 namespace encore::multilabel {
 namespace {
 
-/// The columns of an example, in the order of Multilabel::columns(); those of the texts come last.
+/// The columns of an example, in the order of Multilabel::columns(); those of TextInput come last.
 enum : std::size_t { targets, known, truth, of_texts };
 
 constexpr const char* scores_output = "scores";
 
-/// Throws Error for what cannot name a label.
+/// Throws Error if the text cannot name a label.
 const std::string& checked(const std::string& label) {
   if (label.empty()) throw Error("a label is empty; leave it out of its list");
   if (label.find('\n') != std::string::npos)
@@ -37,13 +37,13 @@ std::string rounded(float probability) {
 Schema Multilabel::options() {
   return Schema()
       .number("threshold", 0.5,
-              {.help = "a text gets the labels whose probability is above it",
+              {.help = "probability above which a text gets a label",
                .min = 0.0,
                .max = 1.0,
                .exclusive_max = true})
       .boolean(
           "tune_thresholds", false,
-          {.help = "each label gets the threshold with the best F1 on the development set, at each of its "
+          {.help = "give each label the threshold with the best F1 on the development set, at each of its "
                    "evaluations"});
 }
 
@@ -63,8 +63,8 @@ void Multilabel::prepare(const Records& train) {
   for (const std::vector<std::string>& list : train.lists("labels"))
     for (const std::string& label : list) labels.insert(checked(label));
   if (labels.empty())
-    throw Error(train.size() == 0 ? "the training set has no text; there is nothing to learn"
-                                  : "no text of the training set has a label; there is nothing to learn");
+    throw Error(train.size() == 0 ? "the training set has no text to learn from"
+                                  : "no text of the training set has a label, so there is nothing to learn");
   names_ = tasks::LabelNames({labels.begin(), labels.end()});
   texts_.prepare(train);
 }
@@ -79,7 +79,7 @@ void Multilabel::restore(std::string_view knowledge) {
   names_ = tasks::LabelNames::from_text(texts_.take_mark(knowledge));
 }
 
-// --- records to numbers ---
+// --- encoding ---
 
 std::vector<ColumnRule> Multilabel::columns() const {
   std::vector<ColumnRule> columns = {
@@ -135,23 +135,22 @@ SetDescription Multilabel::describe(const ExampleSet& set) const {
   description.counts = {{"labels", static_cast<std::int64_t>(texts.size())},
                         {"labels of texts", given},
                         {"texts without a label", without}};
-  const std::string all = counted(static_cast<std::int64_t>(set.size()), "text", "texts");
+  const std::string all = counted(static_cast<std::int64_t>(set.size()), "example", "examples");
   const auto most = std::ranges::max_element(texts, {}, [](const auto& each) { return each.second; });
   if (texts.size() > 1)
     description.notes.push_back("the most frequent label, \"" + names_.name(most->first) +
-                                "\", is one of those of " + std::to_string(most->second) + " of " + all);
+                                "\", is given to " + std::to_string(most->second) + " of " + all);
   texts_.describe(set, description);
   description.counts.emplace_back("labels of texts that training lacks", unseen);
   for (const auto& [number, count] : texts)
     if (!names_.is_label(number))
-      description.notes.push_back(
-          "the label \"" + names_.name(number) + "\" of " + counted(count, "text", "texts") +
-          " does not stand in the training set; it is counted as missed whatever a model "
-          "says");
+      description.notes.push_back("the label \"" + names_.name(number) + "\" of " +
+                                  counted(count, "example", "examples") +
+                                  " is not in the training set; it always counts as missed");
   return description;
 }
 
-// --- outputs to what is reported ---
+// --- measures and labels ---
 
 void Multilabel::measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const {
   const std::vector<std::string> labels = names_.labels();

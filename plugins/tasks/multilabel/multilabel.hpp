@@ -1,4 +1,4 @@
-// The task "multilabel": any number of labels per text or pair of texts, each with a probability of its own,
+// The task "multilabel": any number of labels per text or text pair, each with a probability of its own,
 // read off the first row of the sequence ([CLS]). Place in the flow: records with `text`, perhaps `text2`
 // (and `labels`, the truth) -> ids and a 0 or 1 for each label -> probabilities -> labels above a threshold,
 // counts per text. Read next: text_input.hpp, thresholds.hpp, measures.hpp.
@@ -17,9 +17,8 @@ namespace encore::multilabel {
 class Multilabel final : public Task {
  public:
   static constexpr const char* summary =
-      "any number of labels per text or pair of texts, each with a probability of its own, read off the "
-      "first row "
-      "([CLS])";
+      "any number of labels per text or text pair, each with a probability of its own, read off the first "
+      "row ([CLS])";
   static constexpr const char* select = "max dev/micro_f1";
   static Schema options();
   static TaskFields fields() { return {{"text"}, {"labels"}, {"text2"}}; }
@@ -52,7 +51,7 @@ class Multilabel final : public Task {
   void measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const override;
   Records label(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
 
-  /// A threshold for each label, where task.tune_thresholds asks for them.
+  /// Returns a threshold for each label, if task.tune_thresholds is on.
   std::string tune(const ExampleSet& dev, const Outputs& outputs) const override;
   void use(std::string_view tuned) override;
 
@@ -63,7 +62,7 @@ class Multilabel final : public Task {
   std::string left_out(const ExampleSet& set, std::size_t sequence) const override;
 
  private:
-  /// The labels above their thresholds, in the order of their numbers.
+  /// Returns the labels above their thresholds, in the order of their numbers.
   std::vector<std::string> predicted(const ExampleSet& set, const Outputs& outputs,
                                      std::size_t sequence) const;
 
@@ -71,7 +70,7 @@ class Multilabel final : public Task {
 
   float threshold_;
   bool tunes_;
-  std::vector<float> tuned_;  ///< by label; empty: none
+  std::vector<float> tuned_;  ///< by label; empty if not tuned
   tasks::TextInput texts_;
   tasks::LabelNames names_;
 };

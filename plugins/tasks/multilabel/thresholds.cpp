@@ -1,4 +1,4 @@
-// One pass over the texts by falling probability: F1 = 2 correct / (given + texts with the label).
+// One pass over the examples by falling probability: F1 = 2 correct / (given + examples with the label).
 #include "thresholds.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace encore::multilabel {
 namespace {
 
-/// Below `upper`, not below `lower`, so that `> threshold` parts the two.
+/// Returns a number below `upper` and not below `lower`, so that `> threshold` separates the two.
 float between(float lower, float upper) {
   const float middle = lower + (upper - lower) / 2.0F;
   return middle < upper ? middle : lower;
@@ -23,7 +23,7 @@ float best_threshold(std::vector<Judged> texts, float usual) {
   std::ranges::sort(texts, [](const Judged& a, const Judged& b) { return a.first > b.first; });
   const std::int64_t having = std::ranges::count_if(texts, [](const Judged& text) { return text.second; });
   if (having == 0) return usual;
-  // F1 as fractions, so that equal ones are equal: 2 correct / total.
+  // F1 is kept as a fraction, 2 correct / total, so that equal values compare as equal.
   std::int64_t best_correct = 0, best_total = 1, correct = 0;
   float best = usual;
   for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -61,12 +61,12 @@ std::vector<float> thresholds_from_text(std::string_view text, const std::vector
     const auto parsed = std::from_chars(line.data(), line.data() + line.size(), threshold);
     const std::string_view rest = line.substr(static_cast<std::size_t>(parsed.ptr - line.data()));
     if (parsed.ec != std::errc() || rest != " " + label)
-      throw Error("the thresholds that were tuned are not those of these labels: \"" + std::string(line) +
-                  "\" stands in the place of \"" + label + "\"");
+      throw Error("the tuned thresholds belong to other labels: found \"" + std::string(line) +
+                  "\" in the place of \"" + label + "\"");
     thresholds.push_back(threshold);
     text.remove_prefix(std::min(line.size() + 1, text.size()));
   }
-  if (!text.empty()) throw Error("thresholds were tuned for more labels than there are");
+  if (!text.empty()) throw Error("the tuned thresholds are for more labels than the run has");
   return thresholds;
 }
 

@@ -1,5 +1,5 @@
-// Thresholds: above which probability a text gets a label, chosen label by label so that F1 is best on the
-// development set; and the text in which they are kept. Place in the flow: Multilabel::tune -> here.
+// Thresholds: the probability above which a text gets a label, chosen for each label so that F1 is best on
+// the development set; and the text that stores them. Place in the flow: Multilabel::tune -> here.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace encore::multilabel {
 
-/// Of a text: its probability of a label, and whether it has it.
+/// The probability that a text has a label, and whether it has it.
 using Judged = std::pair<float, bool>;
 
-/// The threshold with the best F1 of `probability > threshold`, halfway between two neighbouring
-/// probabilities. Of equals the one that is nearest to `usual`, then the larger one; `usual` where no text
-/// has the label.
+/// Returns the threshold with the best F1 of `probability > threshold`, halfway between two neighbouring
+/// probabilities. Of equally good ones it takes the one nearest to `usual`, then the larger one; `usual` if
+/// no text has the label.
 float best_threshold(std::vector<Judged> texts, float usual);
 
-/// A line "0.31 joy" for each label, which reads back with equal bits.
+/// Writes a line such as "0.31 joy" for each label, which reads back with equal bits.
 std::string thresholds_text(const std::vector<float>& thresholds, const std::vector<std::string>& labels);
-/// Throws Error where the text is not one of these labels.
+/// Reads what the text holds for these labels. Throws Error if it is for others.
 std::vector<float> thresholds_from_text(std::string_view text, const std::vector<std::string>& labels);
 
 }  // namespace encore::multilabel

@@ -25,22 +25,22 @@ struct Entity {
 /// alone, empty for O.
 std::string_view entity_type(std::string_view tag);
 
-/// The entities of one sentence's tags (IOB1, IOB2 or BIOES, malformed ones too: an I- after O or after
-/// another type starts an entity), in the order of the words.
+/// Returns the entities of one sentence's tags (IOB1, IOB2 or BIOES, malformed ones too: an I- after O or
+/// after another type starts an entity), in the order of the words.
 std::vector<Entity> entities_of(std::span<const std::string> tags);
 
-/// The tags of a sentence in IOB2, whatever scheme they are in, and those of IOB2 in BIOES.
+/// Convert the tags of a sentence from any scheme to IOB2, and from IOB2 to BIOES.
 std::vector<std::string> tags_in_iob2(std::span<const std::string> tags);
 std::vector<std::string> tags_in_bioes(std::span<const std::string> tags);
 
-/// Counts of one type.
+/// The counts of one type.
 struct EntityCounts {
   std::int64_t truth = 0;
   std::int64_t predicted = 0;
   std::int64_t correct = 0;
 };
 
-/// Adds what one sentence holds to the counts of each type.
+/// Adds the entities of one sentence to the counts of each type.
 void count_entities(std::span<const std::string> truth, std::span<const std::string> predicted,
                     std::map<std::string, EntityCounts>& types);
 

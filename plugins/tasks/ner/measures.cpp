@@ -1,4 +1,4 @@
-// Names of columns are literals here and nowhere else.
+// The measures and what a sentence adds to them. Names of columns are literals here and nowhere else.
 #include "measures.hpp"
 
 #include <map>
@@ -24,7 +24,7 @@ std::vector<Measure> measures() {
                                  recall = {"correct", "truth"};
   return {{.name = "f1",
            .title = "F1",
-           .help = "of entities found with the right words and type, over all types",
+           .help = "F1 of entities found with the right words and type, over all types",
            .fraction = true,
            .reducer = Reducer::harmonic_mean,
            .columns = f1},
@@ -52,19 +52,19 @@ std::vector<Measure> measures() {
            .columns = {"correct_words", "words"}},
           {.name = "f1/{label}",
            .title = "F1",
-           .help = "of one type",
+           .help = "F1 of one type",
            .fraction = true,
            .reducer = Reducer::harmonic_mean,
            .columns = f1,
            .always = false},
           {.name = "precision/{label}",
-           .help = "of one type",
+           .help = "precision of one type",
            .fraction = true,
            .reducer = Reducer::ratio,
            .columns = precision,
            .always = false},
           {.name = "recall/{label}",
-           .help = "of one type",
+           .help = "recall of one type",
            .fraction = true,
            .reducer = Reducer::ratio,
            .columns = recall,

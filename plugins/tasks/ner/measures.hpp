@@ -1,4 +1,4 @@
-// What entity recognition reports, as data, and what a sentence adds to it.
+// The measures of entity recognition, as data, and what a sentence adds to them.
 // Place in the flow: tags of words (truth and prediction) -> measure_sentence -> Statistics -> the host's
 // reducers.
 #pragma once
@@ -12,11 +12,11 @@
 
 namespace encore::ner {
 
-/// Exact match of entities over all types, their mean over types, and each type on its own, as conlleval and
+/// Exact match of entities over all types, the mean over types, and each type on its own, as conlleval and
 /// seqeval (default mode) count.
 std::vector<Measure> measures();
 
-/// The next example of `statistics`: one tag per word on either side.
+/// Adds the next example to `statistics`: one true and one predicted tag per word.
 void measure_sentence(std::span<const std::string> truth, std::span<const std::string> predicted,
                       Statistics& statistics);
 

@@ -1,4 +1,4 @@
-// Records of sentences to rows, and classes of rows back to tags, entities and counts.
+// Encodes sentences as rows, and turns the classes of rows into tags, entities and counts.
 #include "ner.hpp"
 
 #include <algorithm>
@@ -18,14 +18,14 @@ using tasks::TextWord;
 
 const std::string outside = "O";
 
-/// Throws Error for a tag that is none of IOB2.
+/// Returns the type of the tag. Throws Error if the tag is not one of IOB2.
 std::string type_in_iob2(const std::string& tag) {
   if (tag.size() < 3 || (tag[0] != 'B' && tag[0] != 'I') || tag[1] != '-')
-    throw Error("\"" + tag + "\" is no tag of IOB2; a tag is O, or B- or I- before a type");
+    throw Error("invalid tag \"" + tag + "\": expected O, or B- or I- before a type (IOB2)");
   return tag.substr(2);
 }
 
-/// Entities of which a word lies at or behind `kept`.
+/// Counts the entities that have a word at or behind `kept`.
 std::int64_t count_cut_entities(std::span<const std::string> tags, std::size_t kept) {
   std::int64_t cut = 0;
   if (kept < tags.size() && tags[kept][0] == 'I') ++cut;  // begun before the cut
@@ -33,7 +33,7 @@ std::int64_t count_cut_entities(std::span<const std::string> tags, std::size_t k
   return cut;
 }
 
-/// The score of each entity is the mean of those of its words, beside the least of them.
+/// Gives each entity the mean score of its words, and the least of them.
 void score_entities(const std::vector<Entity>& entities, std::span<const double> word_scores,
                     std::vector<TextSpan>& found) {
   for (std::size_t e = 0; e < entities.size(); ++e) {
@@ -47,7 +47,7 @@ void score_entities(const std::vector<Entity>& entities, std::span<const double>
   }
 }
 
-/// "[Anna Berg PER] met the mayor of [Lund LOC] .", with scores "[Anna Berg PER 0.981] met ..."
+/// Writes "[Anna Berg PER] met the mayor of [Lund LOC] .", with scores "[Anna Berg PER 0.981] met ..."
 std::string bracketed(const std::vector<TextWord>& words, const std::vector<Entity>& entities,
                       const std::vector<TextSpan>& found) {
   std::string text;
@@ -91,15 +91,15 @@ void Ner::prepare(const Records& train) {
   words_.prepare(labels, train);
 }
 
-/// Classes of BILOU become those of BIOES, which say the same.
+/// Classes of BILOU become those of BIOES, which mean the same.
 void Ner::adopt(const std::vector<std::string>& classes) {
   std::vector<std::string> tags = classes;
   for (std::string& tag : tags) {
     const char mark = tag.size() > 2 && tag[1] == '-' ? tag[0] : '?';
     if (tag != outside && std::string_view("BIESLU").find(mark) == std::string_view::npos)
       throw Error(
-          "the class \"" + tag +
-          "\" (id2label) is no tag of an entity, such as O, B-PER or I-PER; where the classes are other "
+          "invalid class \"" + tag +
+          "\" (id2label): expected the tag of an entity, such as O, B-PER or I-PER; if the classes are other "
           "labels of words, import the folder for the task tag");
     if (mark == 'L') tag[0] = 'E';
     if (mark == 'U') tag[0] = 'S';
@@ -172,7 +172,7 @@ SetDescription Ner::describe(const ExampleSet& set) const {
   std::vector<std::string>& notes = description.notes;
   if (entities == 0)
     notes.push_back(
-        "no word belongs to an entity, so its F1 is 0 whatever a model finds, and chooses no checkpoint");
+        "no word belongs to an entity, so F1 is 0 for every model and cannot select a checkpoint");
   if (cut_sentences > 0)
     notes.push_back(std::to_string(cut_sentences) + " of " + std::to_string(set.size()) +
                     " sentences are longer than max_length = " + std::to_string(max_length_) + ": " +
@@ -180,11 +180,11 @@ SetDescription Ner::describe(const ExampleSet& set) const {
                     " entities with them count as missed");
   for (const auto& [type, count] : unseen)
     notes.push_back("the label \"" + type + "\" of " + counted(count, "entity", "entities") +
-                    " does not stand in the training set; they are scored as missed");
+                    " is not in the training set; it always counts as missed");
   return description;
 }
 
-// --- outputs to what is reported ---
+// --- measures and labels ---
 
 void Ner::measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const {
   const tasks::WordLabels::Columns in(set);

@@ -57,17 +57,17 @@ class Ner final : public Task {
   }
 
  private:
-  /// Whether the classes are those of BIOES, which a model from elsewhere may have. Data have IOB2, and so do
-  /// answers: tags are translated on their way in and out.
+  /// Whether the classes are those of BIOES, which an imported model may have. Data and answers have IOB2, so
+  /// tags are translated on their way in and out.
   void find_scheme();
   std::vector<std::string> iob2(std::vector<std::string> tags) const;
   std::vector<std::string> own_tags(const std::vector<std::string>& iob2) const;
-  /// With scores an entity has the mean and the least probability of the tags of its words.
+  /// With scores, an entity has the mean and the least probability of the tags of its words.
   Records answers_of(const Records& records, const ExampleSet& set, const Outputs& outputs,
                      bool with_scores) const;
 
   std::int64_t max_length_;
-  tasks::WordLabels words_;  ///< words that were cut are outside of entities
+  tasks::WordLabels words_;  ///< words that were cut are outside entities
   bool bioes_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Counts follow from equality alone, so no order of a hash table is seen in them.
+// Counts n-grams by equality alone, so the order of a hash table does not affect the counts.
 #include "ngram_counts.hpp"
 
 #include <algorithm>

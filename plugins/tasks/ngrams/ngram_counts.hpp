@@ -1,4 +1,4 @@
-// What two texts have in common: n-grams, and the longest common subsequence. Place in the flow:
+// Compares two lists of words: common n-grams, and the longest common subsequence. Place in the flow:
 // word_splitting.hpp -> here -> text_scores.hpp.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace encore::ngrams {
 
-/// A text as a row of units, words or characters, so that an n-gram is a part of one string.
+/// A text as a sequence of units (words or characters) in one string, so that an n-gram is a part of it.
 class Units {
  public:
   static Units of_words(std::span<const std::string> words);
@@ -21,7 +21,7 @@ class Units {
     const std::size_t begin = first == 0 ? 0 : ends_[first - 1];
     return std::string_view(text_).substr(begin, ends_[first + order - 1] - begin);
   }
-  /// How many there are.
+  /// Returns the number of units.
   std::size_t ngrams(std::size_t order) const { return size() < order ? 0 : size() - order + 1; }
 
  private:
@@ -29,10 +29,10 @@ class Units {
   std::vector<std::size_t> ends_;  ///< in text_, of each unit
 };
 
-/// n-grams that both have, each as often as in the text that has it less often.
+/// Counts the n-grams that both have, each as often as in the text that has it less often.
 std::size_t common_ngrams(const Units& a, const Units& b, std::size_t order);
 
-/// Length of the longest sequence of words that stands in both in this order, with or without others between.
+/// Returns the length of the longest common subsequence of words.
 std::size_t longest_common_subsequence(std::span<const std::string> a, std::span<const std::string> b);
 
 }  // namespace encore::ngrams

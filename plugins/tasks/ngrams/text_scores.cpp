@@ -1,4 +1,4 @@
-// Orders and averaging are the defaults of the two packages.
+// Scores generated text. Orders and averaging are the defaults of sacreBLEU and rouge-score.
 #include "text_scores.hpp"
 
 #include <string>
@@ -16,7 +16,7 @@ std::string column(const char* name, std::size_t order) {
   return std::string(name) + "_" + std::to_string(order);
 }
 
-/// F1 of what is common, counted on both sides.
+/// Returns the F1 of a count of common units.
 double f1_of(std::size_t common, std::size_t written, std::size_t reference) {
   if (common == 0) return 0.0;
   const double precision = static_cast<double>(common) / static_cast<double>(written),
@@ -27,24 +27,24 @@ double f1_of(std::size_t common, std::size_t written, std::size_t reference) {
 }  // namespace
 
 std::vector<Measure> translation_measures() {
-  Measure
-      bleu = {.name = "bleu",
-              .title = "BLEU",
-              .help =
-                  "of the whole set, as sacreBLEU counts it: nrefs:1, case:mixed, eff:no, tok:13a (or "
-                  "task.bleu_tokenizer), smooth:exp",
-              .fraction = true,
-              .reducer = Reducer::ngram_precision,
-              .columns = {"words", "reference_words"},
-              .always = false},
-      chrf = {
-          .name = "chrf",
-          .title = "chrF",
-          .help =
-              "of the whole set, as sacreBLEU counts it: nrefs:1, case:mixed, eff:yes, nc:6, nw:0, space:no",
-          .fraction = true,
-          .reducer = Reducer::ngram_f_score,
-          .always = false};
+  Measure bleu =
+              {.name = "bleu",
+               .title = "BLEU",
+               .help =
+                   "score of the whole set, as sacreBLEU counts it: nrefs:1, case:mixed, eff:no, tok:13a (or "
+                   "task.bleu_tokenizer), smooth:exp",
+               .fraction = true,
+               .reducer = Reducer::ngram_precision,
+               .columns = {"words", "reference_words"},
+               .always = false},
+          chrf = {.name = "chrf",
+                  .title = "chrF",
+                  .help =
+                      "score of the whole set, as sacreBLEU counts it: nrefs:1, case:mixed, eff:yes, nc:6, "
+                      "nw:0, space:no",
+                  .fraction = true,
+                  .reducer = Reducer::ngram_f_score,
+                  .always = false};
   for (std::size_t n = 1; n <= bleu_orders; ++n)
     for (const char* name : {"matches", "ngrams"}) bleu.columns.push_back(column(name, n));
   for (std::size_t n = 1; n <= chrf_orders; ++n)
@@ -70,7 +70,7 @@ void add_translation(std::string_view written, std::string_view reference, Stati
               reference_letters = Units::of_characters(characters(reference));
   for (std::size_t n = 1; n <= chrf_orders; ++n) {
     const std::size_t wanted = reference_letters.ngrams(n);
-    add(column("chrf_written", n), wanted == 0 ? 0 : letters.ngrams(n));  // as sacreBLEU has it
+    add(column("chrf_written", n), wanted == 0 ? 0 : letters.ngrams(n));  // as in sacreBLEU
     add(column("chrf_reference", n), wanted);
     add(column("chrf_matches", n), common_ngrams(letters, reference_letters, n));
   }
@@ -84,8 +84,9 @@ std::vector<Measure> summary_measures() {
     measures.push_back(
         {.name = name,
          .title = title,
-         .help = "F1 of the " + std::string(what) +
-                 ", mean over texts, as rouge-score counts it without its stemmer (or task.rouge_tokenizer)",
+         .help =
+             "F1 of the " + std::string(what) +
+             ", mean over examples, as rouge-score counts it without its stemmer (or task.rouge_tokenizer)",
          .fraction = true,
          .reducer = Reducer::ratio,
          .columns = {name, "texts"},

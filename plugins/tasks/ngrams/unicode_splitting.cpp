@@ -1,5 +1,5 @@
-// Categories are those of utf8proc. sacreBLEU takes them from the Python package `regex`; characters that
-// newer versions of Unicode have added may differ.
+// Splits text by the categories of utf8proc. sacreBLEU takes them from the Python package `regex`; characters
+// that newer versions of Unicode have added may differ.
 #include "unicode_splitting.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace encore::ngrams {
 namespace {
 
-/// -1 where the bytes are not UTF-8.
+/// Returns -1 if the bytes are not UTF-8.
 std::int32_t code_point(std::string_view character) {
   utf8proc_int32_t value = -1;
   utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(character.data()),
@@ -58,7 +58,7 @@ Class class_of(std::string_view character) {
   }
 }
 
-/// Writes neighbours (a, b) that fit, and do not overlap, with blanks as `write` has them.
+/// Writes matching, non-overlapping neighbours (a, b) with blanks as `write` puts them.
 template <class Fits, class Write>
 std::string rewrite_neighbours(std::string_view text, const Fits& fits, const Write& write) {
   const std::vector<std::string_view> all = all_characters(text);
@@ -94,9 +94,9 @@ std::vector<std::string> split_intl(std::string_view text) {
   return split_words(symbols_apart);
 }
 
-/// What TokenizerZh takes for Chinese. Its ranges "\u20000" to "\u2a6d6" and "\u2f800" to "\u2fa1d" are
-/// strings of two characters in Python, so that they say U+2001 to U+2A6D and U+2F81 to U+2FA1: quotation
-/// marks and dashes stand alone, and characters beyond U+FFFF do not.
+/// Whether TokenizerZh treats the character as Chinese. Its ranges "\u20000" to "\u2a6d6" and "\u2f800" to
+/// "\u2fa1d" are strings of two characters in Python, so that they say U+2001 to U+2A6D and U+2F81 to U+2FA1:
+/// quotation marks and dashes stand alone, and characters beyond U+FFFF do not.
 bool is_chinese(std::int32_t value) {
   struct Range {
     std::int32_t first, last;
@@ -110,7 +110,7 @@ bool is_chinese(std::int32_t value) {
                              [&](Range range) { return value >= range.first && value <= range.last; });
 }
 
-/// A period that begins a text is part of a number, and no white space in front may hide that.
+/// A period that begins a text is part of a number, and white space in front must not hide that.
 std::vector<std::string> split_zh(std::string_view text) {
   std::string apart;
   for (const std::string_view character : all_characters(text)) {

@@ -1,5 +1,5 @@
-// How texts of any script are cut for BLEU and ROUGE: what the options task.bleu_tokenizer and
-// task.rouge_tokenizer name. Place in the flow: text_scores.hpp -> here, or word_splitting.hpp for the
+// Splits text of any script into words for BLEU and ROUGE, as the options task.bleu_tokenizer and
+// task.rouge_tokenizer name it. Place in the flow: text_scores.hpp -> here, or word_splitting.hpp for the
 // defaults.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace encore::ngrams {
 
-/// As sacreBLEU's tokenizer of that name (--tokenize).
+/// Each value works as the tokenizer of sacreBLEU with this name (--tokenize).
 enum class BleuTokenizer : std::uint8_t {
   mteval_13a,  ///< "13a"
   intl,        ///< punctuation that stands beside no digit, and every symbol, alone (mteval-v14)
@@ -25,7 +25,7 @@ enum class RougeTokenizer : std::uint8_t {
   character,  ///< "char": each of these letters and numbers with its marks, for scripts without blanks
 };
 
-/// Of a name that the option has.
+/// Returns the value for a name that the option accepts.
 BleuTokenizer bleu_tokenizer(std::string_view name);
 RougeTokenizer rouge_tokenizer(std::string_view name);
 

@@ -1,4 +1,4 @@
-// Byte by byte where the rule looks at ASCII alone: no byte of a longer character is one of ASCII.
+// Works byte by byte if a rule needs only ASCII: no byte of a longer character is an ASCII byte.
 #include "word_splitting.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ bool is_digit(char byte) {
   return byte >= '0' && byte <= '9';
 }
 
-/// Number of bytes of the character that begins at `at`; 1 where the bytes are not UTF-8.
+/// Returns the number of bytes of the character that begins at `at`; 1 where the bytes are not UTF-8.
 std::size_t character_length(std::string_view text, std::size_t at) {
   const auto first = static_cast<unsigned char>(text[at]);
   const std::size_t length = first < 0xC2 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 1;
@@ -31,7 +31,7 @@ void each_character(std::string_view text, const Visit& visit) {
   }
 }
 
-/// In one pass: what is left is moved once, however often `from` stands there.
+/// Replaces in one pass: the rest is moved once, however often `from` occurs.
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
   std::size_t at = text.find(from);
   if (at == std::string::npos) return;
@@ -46,7 +46,7 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
   text = std::move(result);
 }
 
-/// The symbols that always stand alone: ASCII without letters, digits, "'", ",", "-" and ".".
+/// Whether a symbol always stands alone: ASCII without letters, digits, "'", ",", "-" and ".".
 bool stands_alone(char byte) {
   return (byte >= ' ' && byte <= '&') || (byte >= '(' && byte <= '+') || byte == '/' ||
          (byte >= ':' && byte <= '@') || (byte >= '[' && byte <= '`') || (byte >= '{' && byte <= '~');
@@ -56,7 +56,7 @@ bool is_point(char byte) {
   return byte == '.' || byte == ',';
 }
 
-/// Writes the pairs of neighbours (a, b) that `fits` says, which do not overlap, as `write` has them.
+/// Writes the non-overlapping pairs of neighbours (a, b) that `fits` accepts as `write` puts them.
 template <class Fits, class Write>
 std::string rewrite_pairs(const std::string& text, const Fits& fits, const Write& write) {
   std::string result;
@@ -73,7 +73,7 @@ std::string rewrite_pairs(const std::string& text, const Fits& fits, const Write
 
 }  // namespace
 
-/// What Python's str.split() parts words by.
+/// Whether Python's str.split() separates words here.
 bool is_white_space(std::string_view character) {
   if (character.size() == 1) {
     const auto byte = static_cast<unsigned char>(character.front());
@@ -152,7 +152,7 @@ std::vector<std::string> split_rouge(std::string_view text) {
     const char byte = character.front();
     if (character.size() == 1 && ((byte >= 'a' && byte <= 'z') || is_digit(byte))) return add(byte);
     if (character.size() == 1 && byte >= 'A' && byte <= 'Z') return add(static_cast<char>(byte - 'A' + 'a'));
-    // The two characters outside of ASCII whose lower case begins with a letter of ASCII.
+    // The two characters outside ASCII whose lower case begins with a letter of ASCII.
     if (character == "\xE2\x84\xAA") return add('k');  // KELVIN SIGN
     if (character == "\xC4\xB0") add('i');             // capital I with a dot, which stays as a mark
     open = false;

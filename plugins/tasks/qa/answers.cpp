@@ -1,4 +1,4 @@
-// Of equal spans the one of the first window wins.
+// Finds the best span over all windows. Of equal spans, the one in the first window wins.
 #include "answers.hpp"
 
 #include <algorithm>
@@ -15,13 +15,13 @@
 namespace encore::qa {
 namespace {
 
-/// A part of the context and its best score.
+/// A part of the context with its best score.
 struct Candidate {
   std::size_t begin = 0, end = 0;  ///< bytes
   double score = 0.0;
 };
 
-/// Windows overlap: a part that several hold counts once.
+/// Collects the parts of all windows. Windows overlap: a part in several of them counts once.
 std::vector<Candidate> all_candidates(const Columns& in, std::size_t example, const Outputs& outputs,
                                       std::size_t longest) {
   std::vector<Candidate> all;
@@ -53,7 +53,7 @@ Answer find_answer(const Columns& in, std::size_t example, const Outputs& output
   const Run windows = in.set().sequences(example);
   std::optional<RowSpan> best;
   std::size_t place = windows.first, null_place = windows.first;
-  double null_score = std::numeric_limits<double>::infinity();  // that of the window that is least sure of it
+  double null_score = std::numeric_limits<double>::infinity();  // the least of all windows
   const auto scores_of = [&](std::size_t sequence) { return outputs.numbers("spans", in.set(), sequence); };
   for (std::size_t s = windows.first; s < windows.first + windows.count; ++s) {
     const std::span<const float> scores = scores_of(s);

@@ -27,7 +27,7 @@ class Columns {
         known_(set.has_column("start")) {}
 
   const ExampleSet& set() const { return set_; }
-  /// Whether the set has the truth.
+  /// Returns whether the set has the truth.
   bool known() const { return known_; }
   std::int32_t cut_tokens(std::size_t example) const {
     return set_.integers(cut_, set_.sequences(example).first).front();
@@ -43,14 +43,14 @@ class Columns {
   std::size_t first_row(std::size_t sequence) const {
     return set_.ids(sequence).size() - 1 - tokens(sequence);
   }
-  /// From the first byte of one row of the context to behind the last byte of another.
+  /// Returns the bytes from the start of one row of the context to the end of another.
   ByteRange bytes(std::size_t sequence, std::size_t first, std::size_t last) const {
     const std::span<const std::int32_t> all = set_.integers(ranges_, sequence);
     const std::size_t before = first_row(sequence);
     return {static_cast<std::size_t>(all[2 * (first - before)]),
             static_cast<std::size_t>(all[2 * (last - before) + 1])};
   }
-  /// Whether a window holds the whole answer; the truth is known.
+  /// Returns whether a window holds the whole answer; the truth must be known.
   bool is_answered(std::size_t sequence) const {
     return set_.integers(set_.column("start"), sequence).front() > 0;
   }

@@ -1,4 +1,4 @@
-// Names of columns are literals here and nowhere else.
+// The measures and what a question adds to them. Names of columns are literals here and nowhere else.
 #include "measures.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// Words that both have, each as often as in the one that has it less often.
+/// Counts the words that both have, each as often as in the one that has it less often.
 std::size_t common(const Words& a, const Words& b) {
   std::map<std::string_view, std::size_t> counts;
   for (const std::string& word : a) ++counts[word];
@@ -25,7 +25,7 @@ std::size_t common(const Words& a, const Words& b) {
   return same;
 }
 
-/// 2 p r / (p + r) of the words; of two of which one has no word, 1 in version 2.0 where they are equal.
+/// Returns 2 p r / (p + r) of the words. If one has no words, it is 1 in version 2.0 if both are equal.
 double f1_of(const Words& predicted, const Words& truth, bool no_answer) {
   if (no_answer && (predicted.empty() || truth.empty())) return predicted == truth ? 1.0 : 0.0;
   const auto same = static_cast<double>(common(predicted, truth));
@@ -47,20 +47,20 @@ std::vector<Measure> measures() {
        .columns = {"exact_match", "questions"}},
       {.name = "f1",
        .title = "F1",
-       .help = "of the words of the answer, the best over the true answers, mean over questions",
+       .help = "F1 of the words of the answer, best over the true answers, mean over questions",
        .fraction = true,
        .reducer = Reducer::ratio,
        .columns = {"f1", "questions"}},
       {.name = "exact_match/{kind}",
        .title = "exact match",
-       .help = "of the questions that have an answer (answerable), and of those that have none",
+       .help = "exact match of the questions with an answer (answerable), and of those without one",
        .fraction = true,
        .reducer = Reducer::ratio,
        .columns = {"exact_match", "questions"},
        .always = false},
       {.name = "f1/{kind}",
        .title = "F1",
-       .help = "of the questions that have an answer (answerable), and of those that have none",
+       .help = "F1 of the questions with an answer (answerable), and of those without one",
        .fraction = true,
        .reducer = Reducer::ratio,
        .columns = {"f1", "questions"},

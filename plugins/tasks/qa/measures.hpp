@@ -1,4 +1,4 @@
-// What question answering reports, as data, and what a question adds to it.
+// The measures of question answering, as data, and what a question adds to them.
 // Place in the flow: a predicted answer and the true ones -> score_answer -> measure_question -> Statistics
 // -> the host's reducers.
 #pragma once
@@ -13,19 +13,19 @@
 
 namespace encore::qa {
 
-/// Exact match and F1 as the evaluation scripts of SQuAD count them: means over questions.
+/// Returns exact match and F1 as the evaluation scripts of SQuAD count them: means over questions.
 std::vector<Measure> measures();
 
 struct AnswerScore {
   double exact = 0.0, f1 = 0.0;  ///< in [0, 1]
 };
 
-/// By the rules of evaluate-v1.1.py or, with `no_answer`, of evaluate-v2.0.py: the best over the true
-/// answers, F1 over words with their counts. No truth, or no prediction, is the empty text; in 2.0 it matches
-/// itself.
+/// Scores an answer by the rules of evaluate-v1.1.py or, with `no_answer`, of evaluate-v2.0.py: the best over
+/// the true answers, F1 over words with their counts. A missing truth or prediction is the empty text; in 2.0
+/// it matches itself.
 AnswerScore score_answer(std::string_view predicted, std::span<const std::string> truths, bool no_answer);
 
-/// The next example of `statistics`; with a key, questions with and without an answer are reported too.
+/// Adds the next example to `statistics`; a key also reports questions with and without an answer.
 void measure_question(const AnswerScore& score, std::string_view key, Statistics& statistics);
 
 }  // namespace encore::qa

@@ -1,4 +1,4 @@
-// Code point by code point, in the order of the scripts: lower case, punctuation, articles, white space.
+// Works by code points, in the order of the scripts: lower case, punctuation, articles, white space.
 #include "normal_answer.hpp"
 
 #include <utf8proc.h>
@@ -25,7 +25,7 @@ Points code_points(std::string_view text) {
   return points;
 }
 
-/// Cased and Case_Ignorable of Unicode (3.13), by general category.
+/// Compute Cased and Case_Ignorable of Unicode (3.13) from the general category.
 bool is_cased(utf8proc_int32_t point) {
   const utf8proc_category_t category = utf8proc_category(point);
   return category == UTF8PROC_CATEGORY_LU || category == UTF8PROC_CATEGORY_LL ||
@@ -50,7 +50,7 @@ bool ends_word(const Points& points, std::size_t at) {
   return after == points.size() || !is_cased(points[after]);
 }
 
-/// The full mapping: what simple lower case lacks are I with a dot, and sigma at the end of a word.
+/// Maps to lower case in full: beyond the simple mapping, I with a dot and sigma at the end of a word.
 Points lower(const Points& points) {
   Points lowered;
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -95,7 +95,7 @@ bool is_article(const Points& points, std::size_t begin, std::size_t end) {
   });
 }
 
-/// \b(a|an|the)\b becomes a blank.
+/// Replaces \b(a|an|the)\b by a blank.
 Points without_articles(const Points& points) {
   Points left;
   for (std::size_t begin = 0; begin < points.size();) {

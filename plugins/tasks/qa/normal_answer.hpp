@@ -1,5 +1,5 @@
-// How the evaluation scripts of SQuAD make answers comparable (evaluate-v1.1.py and evaluate-v2.0.py,
-// normalize_answer). Place in the flow: measures.hpp compares what comes out.
+// Normalizes answers for comparison as the evaluation scripts of SQuAD do (evaluate-v1.1.py and
+// evaluate-v2.0.py, normalize_answer). Place in the flow: measures.hpp compares the results.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace encore::qa {
 
-/// In lower case, without ASCII punctuation and without the words a, an, the, parted by white space. Lower
-/// case, words and white space as Python's str and re have them; bytes that are not UTF-8 become U+FFFD.
+/// Returns the text in lower case, without ASCII punctuation and the words a, an, the, separated by white
+/// space. Lower case, words and white space are those of Python's str and re; invalid UTF-8 becomes U+FFFD.
 std::vector<std::string> normal_words(std::string_view answer);
 
 }  // namespace encore::qa

@@ -1,4 +1,4 @@
-// Records of questions to windows, and what answers.hpp finds in them to measures, labels and text.
+// Encodes questions as windows, and turns the answers of answers.hpp into measures, labels and text.
 #include "qa.hpp"
 
 #include <algorithm>
@@ -33,11 +33,11 @@ bool is_blank(std::string_view question) {
   return question.find_first_not_of(white_space) == std::string_view::npos;
 }
 
-/// The bytes of an answer. Throws Error where the context does not have it there.
+/// Returns the bytes of an answer. Throws Error if the context does not have it there.
 ByteRange bytes_of(const TextSpan& answer, std::string_view text) {
   const std::optional<std::size_t> begin = byte_of_code_point(text, answer.start);
   if (!begin || answer.text.empty() || text.substr(*begin, answer.text.size()) != answer.text)
-    throw Error("the answer \"" + answer.text + "\" does not stand at " + std::to_string(answer.start) +
+    throw Error("the answer \"" + answer.text + "\" is not at position " + std::to_string(answer.start) +
                 " of its context");
   return {*begin, *begin + answer.text.size()};
 }
@@ -57,13 +57,14 @@ Schema Qa::options() {
       .integer("max_answer", 30,
                {.help = "tokens of the longest answer that is given", .unit = "pieces", .min = 1.0})
       .boolean("no_answer", false,
-               {.help = "a question may have no answer (SQuAD 2.0): none is given where the scores of [CLS] "
+               {.help = "allow questions without an answer (SQuAD 2.0): none is given if the scores of [CLS] "
                         "are above those of every part of the context"})
-      .number("no_answer_threshold", 0.0, {.help = "by how much they have to be above, with no_answer"})
+      .number("no_answer_threshold", 0.0, {.help = "with no_answer: how far [CLS] must be above"})
       .boolean(
           "tune_no_answer", false,
-          {.help = "with no_answer: the threshold with the best F1 on the development set, at each of its "
-                   "evaluations"});
+          {.help =
+               "with no_answer: use the threshold with the best F1 on the development set, at each of its "
+               "evaluations"});
 }
 
 Qa::Qa(const Options& options, const TaskContext& context)
@@ -75,8 +76,7 @@ Qa::Qa(const Options& options, const TaskContext& context)
       no_answer_threshold_(options.number("no_answer_threshold")),
       tunes_(options.flag("tune_no_answer")) {
   if (tunes_ && !no_answer_)
-    throw OptionError("tune_no_answer",
-                      "tune_no_answer chooses when no answer is given, which no_answer = false rules out");
+    throw OptionError("tune_no_answer", "tune_no_answer = true needs no_answer = true");
   const std::string of_length = "data.max_length = " + std::to_string(max_length_),
                     of_question = "max_question = " + std::to_string(max_question_);
   if (max_length_ < max_question_ + markers + 1)
@@ -100,9 +100,9 @@ std::vector<Measure> Qa::measures() {
 
 void Qa::prepare(const Records& train) {
   const Records::SpanLists& all = train.spans("answers");
-  if (all.empty()) throw Error("the training set has no question; there is nothing to learn");
+  if (all.empty()) throw Error("the training set has no questions to learn from");
   if (std::ranges::all_of(all, [](const std::vector<TextSpan>& each) { return each.empty(); }))
-    throw Error("no question of the training set has an answer; there is nothing to learn");
+    throw Error("no question of the training set has an answer, so there is nothing to learn");
 }
 
 std::string Qa::knowledge() const {
@@ -110,7 +110,7 @@ std::string Qa::knowledge() const {
 }
 
 void Qa::restore(std::string_view knowledge) {
-  if (knowledge != knowledge_text) throw Error("this is not what the task \"qa\" keeps with a run");
+  if (knowledge != knowledge_text) throw Error("invalid knowledge of the task \"qa\"");
 }
 
 TextCounts Qa::text_counts(const Records& train) const {
@@ -122,7 +122,7 @@ TextCounts Qa::text_counts(const Records& train) const {
   return counts.sorted();
 }
 
-// --- records to numbers ---
+// --- encoding ---
 
 std::vector<ColumnRule> Qa::columns() const {
   return {
@@ -146,8 +146,8 @@ void Qa::encode(const Records& records, std::size_t record, const Tokenizer& tok
   const std::string& text = records.texts("context")[record];
   if (text.size() > most_context_bytes)
     throw Error("the context of record " + std::to_string(record + 1) + " has " +
-                std::to_string(text.size()) + " bytes; at most " + std::to_string(most_context_bytes) +
-                " are read");
+                std::to_string(text.size()) + " bytes: expected at most " +
+                std::to_string(most_context_bytes));
   std::vector<std::int32_t> question, tokens;
   std::vector<ByteRange> bytes;
   tokenizer.encode(records.texts("question")[record], question);
@@ -221,17 +221,16 @@ SetDescription Qa::describe(const ExampleSet& set) const {
     notes.push_back(std::to_string(cut) + of_all + " are longer than max_question = " +
                     std::to_string(max_question_) + " tokens and cut at the end");
   if (outside > 0)
-    notes.push_back(
-        "the answer to " + std::to_string(outside) + of_all +
-        " lies within no window, so it is not learned; a larger stride gives windows that overlap "
-        "more");
+    notes.push_back("the answer to " + std::to_string(outside) + of_all +
+                    " is in no window, so it is not learned; a larger stride makes windows overlap "
+                    "more");
   if (without > 0 && !no_answer_)
     notes.push_back(std::to_string(without) + of_all +
-                    " have no answer, and one is always given; set task.no_answer = true");
+                    " have no answer, but the model always gives one: set task.no_answer = true");
   return description;
 }
 
-// --- outputs to what is reported ---
+// --- measures and predictions ---
 
 Answer Qa::find(const Columns& in, std::size_t example, const Outputs& outputs, double threshold) const {
   const std::optional<double> none_above = no_answer_ ? std::optional(threshold) : std::nullopt;
@@ -301,7 +300,7 @@ Records Qa::from_text(std::span<const std::string> lines) const {
     const std::size_t tab = line.find('\t');
     if (tab == std::string::npos && line.find_first_not_of(white_space) != std::string::npos)
       throw Error(quoted_line(line) +
-                  " is a question without a context; a line is a question, a tab and the text that holds the "
+                  " has no context: expected a question, a tab and the text that holds the "
                   "answer");
     questions.push_back(line.substr(0, tab));
     contexts.push_back(tab == std::string::npos ? "" : line.substr(tab + 1));

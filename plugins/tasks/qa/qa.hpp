@@ -24,7 +24,7 @@ class Qa final : public Task {
       "the scripts of SQuAD count them";
   static constexpr const char* select = "max dev/f1";
   static Schema options();
-  /// The id is not looked at: it stands in files of predictions, for those who join them with the data.
+  /// The task ignores the id; files of predictions have it, so that users can join them with the data.
   static TaskFields fields() {
     return {.structure = {"question", "context"}, .truth = {"answers"}, .optional = {"id"}};
   }
@@ -36,16 +36,16 @@ class Qa final : public Task {
   Qa(const Options& options, const TaskContext& context);
 
   void prepare(const Records& train) override;
-  void adopt(const std::vector<std::string>&) override {}  // it tells no classes apart
+  void adopt(const std::vector<std::string>&) override {}  // there are no classes
   std::string knowledge() const override;
   void restore(std::string_view knowledge) override;
-  /// Words of questions and contexts, parted by white space; a context counts once for all its questions.
+  /// Counts words of questions and contexts, separated by white space; each context counts once.
   TextCounts text_counts(const Records& train) const override;
 
   std::vector<ColumnRule> columns() const override;
   std::vector<OutputRule> outputs() const override;
-  /// [CLS] question [SEP] window [SEP], window by window. `start` and `end` are the rows of the first true
-  /// answer, and 0, the row of [CLS], in windows that do not hold all of it.
+  /// Encodes [CLS] question [SEP] window [SEP], window by window. `start` and `end` are the rows of the first
+  /// true answer, and 0, the row of [CLS], in windows that do not hold all of it.
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
               EncodedExample& to) const override;
   SetDescription describe(const ExampleSet& set) const override;
@@ -53,16 +53,16 @@ class Qa final : public Task {
   void measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const override;
   Records label(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
 
-  /// The threshold of no_answer, where task.tune_no_answer asks for it.
+  /// Returns the threshold of no_answer, if task.tune_no_answer is on.
   std::string tune(const ExampleSet& dev, const Outputs& outputs) const override;
   void use(std::string_view tuned) override;
 
-  /// A line is a question, a tab and the context.
+  /// Reads a line as a question, a tab and the context.
   Records from_text(std::span<const std::string> lines) const override;
   Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
   std::string no_scores(std::span<const OutputRule>) const override { return {}; }
-  /// `score` is the probability among all answers that could have been given (score_of), 1 for a blank
-  /// question; that of `answer` is a product of two shares within one window.
+  /// `score` is the probability among all possible answers (score_of), 1 for a blank question; that of
+  /// `answer` is a product of two probabilities within one window.
   Records scored_answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
   std::string left_out(const ExampleSet& set, std::size_t example) const override;
 
@@ -71,7 +71,7 @@ class Qa final : public Task {
   double threshold() const { return tuned_.value_or(no_answer_threshold_); }
   /// A blank question has no answer.
   std::vector<Answer> find_all(const Records& records, const ExampleSet& set, const Outputs& outputs) const;
-  /// What is shown begins with `shown`, by question.
+  /// Builds the answers; the line that is shown begins with `shown`, by question.
   static Records answers_of(const Records& records, std::vector<Answer> found, Records::Numbers scores,
                             Records::Texts shown);
 

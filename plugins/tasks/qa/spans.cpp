@@ -1,5 +1,5 @@
-// All spans of a window are looked at: with a limit to their length these are few, and no list of n best ends
-// is needed, which could miss the best pair.
+// Searches all spans of a window: with a limit on their length they are few. A list of the n best ends, as
+// other programs keep, could miss the best pair.
 #include "spans.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view blanks = " \t\r\n\v\f";
 
-/// softmax of one of the two scores over all rows, at one row.
+/// Returns the softmax of one of the two scores over all rows, at one row.
 double share_of(std::span<const float> scores, std::size_t channel, std::size_t row) {
   double largest = -std::numeric_limits<double>::infinity(), sum = 0.0;
   for (std::size_t i = channel; i < scores.size(); i += 2)

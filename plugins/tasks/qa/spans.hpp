@@ -1,5 +1,5 @@
 // Windows of a long context, and the best span of rows in one of them. Place in the flow: Qa::encode cuts
-// contexts into windows; what the model says of their rows is searched here.
+// contexts into windows; the search runs on the model's outputs for their rows.
 #pragma once
 
 #include <cstddef>
@@ -28,26 +28,26 @@ struct Window {
 /// context without any token has one empty window. stride < room.
 std::vector<Window> windows_of(std::size_t tokens, std::size_t room, std::size_t stride);
 
-/// The first and the last token that share a byte with `part`; nothing where none does.
+/// Returns the first and the last token that share a byte with `part`, or nothing if none does.
 std::optional<std::pair<std::size_t, std::size_t>> tokens_of(const std::vector<ByteRange>& tokens,
                                                              ByteRange part);
 
-/// Rows [first, last] of a window.
+/// The rows [first, last] of a window, with their score.
 struct RowSpan {
   std::size_t first = 0, last = 0;
   double score = 0.0;  ///< start score of the first row + end score of the last one
 };
 
-/// scores: (T, 2) start and end of each row. The span of rows in [begin, end) with the largest score, at most
-/// `longest` rows long; of equal ones the one that begins first, then the shorter one. Nothing where there is
-/// no row, or no score is a number.
+/// scores: (T, 2) start and end of each row. Returns the span of rows in [begin, end) with the largest score,
+/// at most `longest` rows long; of equal ones the one that begins first, then the shorter one. Returns
+/// nothing without rows, or if every score is NaN.
 std::optional<RowSpan> best_span(std::span<const float> scores, std::size_t begin, std::size_t end,
                                  std::size_t longest);
 
-/// softmax(start)[first] * softmax(end)[last], each over all T rows.
+/// Returns softmax(start)[first] * softmax(end)[last], each over all T rows.
 double probability_of(std::span<const float> scores, const RowSpan& span);
 
-/// Whole characters of a text, without white space at both ends.
+/// Trims a range to whole characters of a text, without white space at both ends.
 ByteRange trimmed(std::string_view text, ByteRange part);
 
 }  // namespace encore::qa

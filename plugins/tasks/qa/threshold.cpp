@@ -1,4 +1,4 @@
-// Thresholds that are tried lie halfway between two neighbouring leads, and one beyond either end.
+// Tries thresholds halfway between two neighbouring leads, and one beyond either end.
 #include "threshold.hpp"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ double best_threshold(std::vector<Judged> questions, double usual) {
     best_sum = sum;
     best = threshold;
   };
-  if (!questions.empty()) consider(questions.front().lead - 1.0);  // none is answered
+  if (!questions.empty()) consider(questions.front().lead - 1.0);  // answer no question
   for (std::size_t i = 0; i < questions.size(); ++i) {
     sum += questions[i].gain;
     if (i + 1 == questions.size())
@@ -48,7 +48,7 @@ double threshold_from_text(std::string_view text) {
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), threshold);
   if (parsed.ec != std::errc() ||
       text.substr(static_cast<std::size_t>(parsed.ptr - text.data())) != behind_number)
-    throw Error("\"" + std::string(text) + "\" is no threshold that was tuned");
+    throw Error("invalid tuned threshold \"" + std::string(text) + "\"");
   return threshold;
 }
 

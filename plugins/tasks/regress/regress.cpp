@@ -1,4 +1,4 @@
-// Numbers to targets, and what the model says back to numbers and errors.
+// Encodes numbers as targets, and turns the model's outputs into numbers and errors.
 #include "regress.hpp"
 
 #include <algorithm>
@@ -10,17 +10,17 @@
 namespace encore::regress {
 namespace {
 
-/// The columns of an example, in the order of Regress::columns(); those of the texts come last.
+/// The columns of an example, in the order of Regress::columns(); those of TextInput come last.
 enum : std::size_t { targets, known, bits, of_texts };
 
 constexpr const char* numbers_output = "numbers";
-/// What a run remembers beside whether examples are pairs: nothing.
+/// The knowledge of a run: only whether examples are pairs.
 constexpr std::string_view knowledge_text = "numbers\n";
 
-/// Throws Error for what float32 cannot hold.
+/// Throws Error for a number that float32 cannot hold.
 double checked(double number) {
   if (!std::isfinite(static_cast<float>(number)))
-    throw Error("a number is " + std::to_string(number) + ", which is not finite; every text needs a number");
+    throw Error("invalid number " + std::to_string(number) + ": every text needs a finite number");
   return number;
 }
 
@@ -54,7 +54,7 @@ std::vector<Measure> Regress::measures() {
            .columns = {"squared_error", "texts"}},
           {.name = "mae",
            .title = "mean absolute error",
-           .help = "mean of the differences without their sign",
+           .help = "mean of the absolute differences",
            .better = Better::lower,
            .reducer = Reducer::ratio,
            .columns = {"absolute_error", "texts"}}};
@@ -65,10 +65,10 @@ std::vector<Measure> Regress::measures() {
 void Regress::prepare(const Records& train) {
   const Records::Numbers& numbers = train.numbers("number");
   for (const double number : numbers) checked(number);
-  if (numbers.empty()) throw Error("the training set has no text; there is nothing to learn");
+  if (numbers.empty()) throw Error("the training set has no text to learn from");
   const auto [least, most] = std::ranges::minmax(numbers);
   if (least == most)
-    throw Error("every text of the training set has the number " + written(least) +
+    throw Error("all examples of the training set have the number " + written(least) +
                 "; there is nothing to learn");
   texts_.prepare(train);
 }
@@ -83,11 +83,10 @@ std::string Regress::knowledge() const {
 }
 
 void Regress::restore(std::string_view knowledge) {
-  if (texts_.take_mark(knowledge) != knowledge_text)
-    throw Error("this is not what a run of the task \"regress\" leaves");
+  if (texts_.take_mark(knowledge) != knowledge_text) throw Error("invalid knowledge of the task \"regress\"");
 }
 
-// --- records to numbers ---
+// --- encoding ---
 
 std::vector<ColumnRule> Regress::columns() const {
   std::vector<ColumnRule> columns = {
@@ -133,7 +132,7 @@ SetDescription Regress::describe(const ExampleSet& set) const {
   return description;
 }
 
-// --- outputs to what is reported ---
+// --- measures and predictions ---
 
 void Regress::measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const {
   const std::size_t truths = set.column(tasks::number_bits_column);

@@ -1,6 +1,6 @@
-// The task "regress": a number per text or pair of texts, read off the first row of the sequence ([CLS]);
-// scored by the correlation of ranks. Place in the flow: records with `text`, perhaps `text2` (and `number`,
-// the truth) -> ids and a target -> a number -> errors and pairs of numbers per text. Read next:
+// The task "regress": a number per text or text pair, read off the first row of the sequence ([CLS]); scored
+// by the correlation of ranks. Place in the flow: records with `text`, perhaps `text2` (and `number`, the
+// truth) -> ids and a target -> a number -> errors and pairs of numbers per example. Read next:
 // text_input.hpp.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace encore::regress {
 class Regress final : public Task {
  public:
   static constexpr const char* summary =
-      "a number per text or pair of texts, read off the first row ([CLS]); scored by Spearman's rho";
+      "a number per text or text pair, read off the first row ([CLS]); scored by Spearman's rho";
   static constexpr const char* select = "max dev/spearman";
   static Schema options() { return {}; }
   static TaskFields fields() { return {{"text"}, {"number"}, {"text2"}}; }

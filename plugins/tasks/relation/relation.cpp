@@ -1,4 +1,4 @@
-// A text falls into five parts: in front of the first span, the span, between, the second span, behind.
+// Splits a text into five parts: before the first span, the span, between, the second span, behind.
 #include "relation.hpp"
 
 #include <algorithm>
@@ -13,19 +13,18 @@
 namespace encore::relation {
 namespace {
 
-constexpr std::size_t markers = 2;                             // [CLS] and [SEP]
-constexpr std::array<std::string_view, 2> signs = {"$", "#"};  // around e1 and e2
-constexpr std::array<std::size_t, 5> cut_order = {4, 0, 2, 3,
-                                                  1};  // parts, the one that is cut first in front
+constexpr std::size_t markers = 2;                                   // [CLS] and [SEP]
+constexpr std::array<std::string_view, 2> signs = {"$", "#"};        // around e1 and e2
+constexpr std::array<std::size_t, 5> cut_order = {4, 0, 2, 3, 1};    // the order in which parts are cut
 constexpr std::array<std::size_t, 5> kept_tokens = {0, 1, 0, 1, 0};  // at least, of each part
 
-/// The parts of a text, and which of the spans stands first.
+/// The parts of a text, and which of the spans comes first.
 struct Parts {
   std::array<std::string_view, 5> texts = {};
   std::size_t first_span = 0;  ///< 0 where e1 stands in front of e2
 };
 
-/// Throws Error where there are no two spans within the text, one behind the other.
+/// Throws Error unless there are two spans within the text, one behind the other.
 Parts parts_of(std::string_view text, const std::vector<TextSpan>& spans, std::size_t record) {
   if (spans.size() == 2) {
     Parts parts{.first_span = spans[0].start <= spans[1].start ? std::size_t{0} : std::size_t{1}};
@@ -44,16 +43,16 @@ Parts parts_of(std::string_view text, const std::vector<TextSpan>& spans, std::s
     if (sound) return parts;
   }
   throw Error("record " + std::to_string(record + 1) +
-              " has no two spans within its text, one behind the other");
+              " needs two spans within its text, one behind the other");
 }
 
 }  // namespace
 
 Schema Relation::options() {
-  return tasks::ClassWeights::with_options(std::move(
-      Schema().boolean("signs", true,
-                       {.help = "the text is read with $ on both sides of the first span and # on both sides "
-                                "of the second (Wu and He 2019)"})));
+  return tasks::ClassWeights::with_options(
+      std::move(Schema().boolean("signs", true,
+                                 {.help = "put $ on both sides of the first span and # on both sides "
+                                          "of the second (Wu and He 2019)"})));
 }
 
 Relation::Relation(const Options& options, const TaskContext& context)
@@ -64,11 +63,11 @@ Relation::Relation(const Options& options, const TaskContext& context)
   if (max_length_ < least)
     throw OptionError("signs", "data.max_length = " + std::to_string(max_length_) +
                                    " leaves no room for two spans" + (signs_ ? " and their signs" : "") +
-                                   "; they need " + std::to_string(least));
+                                   ": expected at least " + std::to_string(least));
 }
 
 std::vector<Measure> Relation::measures() {
-  return tasks::class_measures("texts");
+  return tasks::class_measures("examples");
 }
 
 TextCounts Relation::text_counts(const Records& train) const {
@@ -81,7 +80,7 @@ TextCounts Relation::text_counts(const Records& train) const {
   return counts.sorted();
 }
 
-// --- records to numbers ---
+// --- encoding ---
 
 std::vector<ColumnRule> Relation::columns() const {
   std::vector<ColumnRule> columns = class_.columns();
@@ -111,7 +110,7 @@ void Relation::encode(const Records& records, std::size_t record, const Tokenize
   std::size_t left = cut;
   for (const std::size_t i : cut_order) {
     const std::size_t away = std::min(left, tokens[i].size() - kept_tokens[i]);
-    // In front of the spans what stands nearest to them stays.
+    // Before the spans, what is nearest to them stays.
     const auto begin = i == 0 ? tokens[i].begin() : tokens[i].end() - static_cast<std::ptrdiff_t>(away);
     tokens[i].erase(begin, begin + static_cast<std::ptrdiff_t>(away));
     left -= away;
@@ -153,7 +152,7 @@ SetDescription Relation::describe(const ExampleSet& set) const {
   description.counts.emplace_back("cut pieces", tokens);
   if (texts > 0)
     description.notes.push_back(std::to_string(texts) + " of " +
-                                counted(static_cast<std::int64_t>(set.size()), "text", "texts") +
+                                counted(static_cast<std::int64_t>(set.size()), "example", "examples") +
                                 " are longer than max_length = " + std::to_string(max_length_) + ": " +
                                 counted(tokens, "token is", "tokens are") + " cut, around the spans first");
   class_.describe_unseen(set, description);

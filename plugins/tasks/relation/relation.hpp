@@ -1,7 +1,6 @@
-// The task "relation": what two marked spans of a text have to do with each other, one label per text; scored
-// by accuracy. The text is read with a sign on both sides of each span, as in R-BERT (Wu and He 2019), so
-// that every row knows where they are. Place in the flow: records with `text` and `spans` (and `label`, the
-// truth)
+// The task "relation": the relation between two marked spans of a text, one label per text; scored by
+// accuracy. The text is read with a sign on both sides of each span, as in R-BERT (Wu and He 2019), so that
+// every row knows where they are. Place in the flow: records with `text` and `spans` (and `label`, the truth)
 // -> ids, the rows of the two spans, a target -> the class of the sequence -> labels, counts per text. Read
 // next: marked_spans.hpp, sequence_class.hpp.
 #pragma once
@@ -20,13 +19,13 @@ namespace encore::relation {
 class Relation final : public Task {
  public:
   static constexpr const char* summary =
-      "what two marked spans of a text have to do with each other: one label per text (SemEval 2010, task 8)";
+      "the relation between two marked spans of a text: one label per text (SemEval 2010, task 8)";
   static constexpr const char* select = "max dev/f1_macro";
   static Schema options();
   static TaskFields fields() { return {{"text", "spans"}, {"label"}}; }
   static std::vector<Measure> measures();
 
-  /// Throws OptionError where max_length leaves no room for two spans.
+  /// Throws OptionError if max_length leaves no room for two spans.
   Relation(const Options& options, const TaskContext& context);
 
   void prepare(const Records& train) override { class_.prepare(train); }
@@ -34,13 +33,13 @@ class Relation final : public Task {
   std::string knowledge() const override { return class_.knowledge(); }
   void restore(std::string_view knowledge) override { class_.restore(knowledge); }
   std::vector<std::string> labels() const override { return class_.labels(); }
-  /// Words of all texts and the signs, parted by white space.
+  /// Counts the words of all inputs and the signs, separated by white space.
   TextCounts text_counts(const Records& train) const override;
 
   std::vector<ColumnRule> columns() const override;
   std::vector<OutputRule> outputs() const override { return {class_.output()}; }
-  /// [CLS] text [SEP]. The column `spans` has the first and the last row of e1, then those of e2. What does
-  /// not fit is cut behind the spans, then in front of them, then between them, then of the spans.
+  /// Encodes [CLS] text [SEP]. The column `spans` has the first and the last row of e1, then those of e2. To
+  /// fit, text is cut behind the spans, then before them, then between them, then in the spans.
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
               EncodedExample& to) const override;
   SetDescription describe(const ExampleSet& set) const override;
@@ -52,8 +51,8 @@ class Relation final : public Task {
     return class_.label(set, outputs);
   }
 
-  /// A line is a text with its marks, "the <e1>cork</e1> of the <e2>bottle</e2>". Throws Error where they are
-  /// missing.
+  /// Reads a line as a text with its marks, "the <e1>cork</e1> of the <e2>bottle</e2>". Throws Error if a
+  /// mark is missing.
   Records from_text(std::span<const std::string> lines) const override;
   Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override {
     return completed(records, class_.label(set, outputs));
@@ -66,7 +65,7 @@ class Relation final : public Task {
   std::string left_out(const ExampleSet& set, std::size_t sequence) const override;
 
  private:
-  /// Adds what was read and the line for people to labels, which may have scores.
+  /// Adds the input and the line that is shown to `labels`, which may have scores.
   static Records completed(const Records& records, Records answers);
 
   bool signs_;

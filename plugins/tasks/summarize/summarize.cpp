@@ -1,4 +1,4 @@
-// Measures of the tokens, then those of the texts.
+// The measures of the tokens, then those of the generated text.
 #include "summarize.hpp"
 
 #include "ngrams/text_scores.hpp"

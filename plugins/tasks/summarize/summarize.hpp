@@ -1,6 +1,5 @@
-// The task "summarize": a summary of a text, scored by ROUGE-1, ROUGE-2 and ROUGE-L of the texts that the
-// model writes on its own. Place in the flow: text_to_text.hpp does all but the scores. Read next:
-// ngrams/text_scores.hpp.
+// The task "summarize": a summary of a text, scored by ROUGE-1, ROUGE-2 and ROUGE-L of the generated text.
+// Place in the flow: text_to_text.hpp does all but the scores. Read next: ngrams/text_scores.hpp.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// Labels as they stand in the data, and counts of words.
+// Reads labels as they are in the data, and counts words.
 #include "tag.hpp"
 
 #include <algorithm>
@@ -15,10 +15,10 @@ namespace {
 
 using tasks::WordLabels;
 
-/// What stands for the label of a word that was cut: no label of any data, so it counts as wrong.
+/// The label of a word that was cut. No data have it, so the word counts as wrong.
 const std::string cut_label = "(cut)";
 
-/// Throws Error for what cannot name a class.
+/// Throws Error if the text cannot name a class.
 const std::string& checked(const std::string& label) {
   if (label.empty()) throw Error("a label is empty; every word needs a label");
   if (label.find('\n') != std::string::npos)
@@ -42,8 +42,8 @@ void Tag::prepare(const Records& train) {
   for (const std::vector<std::string>& sentence : train.lists("tags"))
     for (const std::string& label : sentence) labels.insert(checked(label));
   if (labels.size() < 2)
-    throw Error(labels.empty() ? "the training set has no word; there is nothing to learn"
-                               : "every word of the training set has the label \"" + *labels.begin() +
+    throw Error(labels.empty() ? "the training set has no words to learn from"
+                               : "all words of the training set have the label \"" + *labels.begin() +
                                      "\"; there is nothing to learn");
   words_.prepare({labels.begin(), labels.end()}, train);
 }
@@ -78,7 +78,7 @@ SetDescription Tag::describe(const ExampleSet& set) const {
     if (words_.names().is_label(label)) continue;
     unseen += count;
     notes.push_back("the label \"" + words_.names().name(label) + "\" of " + counted(count, "word", "words") +
-                    " does not stand in the training set; it is counted as wrong whatever a model says");
+                    " is not in the training set; it always counts as wrong");
   }
   description.counts = {{"words", all},
                         {"labels", std::ssize(words)},
@@ -88,7 +88,7 @@ SetDescription Tag::describe(const ExampleSet& set) const {
   return description;
 }
 
-// --- outputs to what is reported ---
+// --- measures and labels ---
 
 void Tag::measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const {
   const WordLabels::Columns in(set);
@@ -110,7 +110,7 @@ Records Tag::label(const Records&, const ExampleSet& set, const Outputs& outputs
 
 // --- text that a user types ---
 
-/// Shown as "Anna/NOUN sleeps/VERB".
+/// Shows words as "Anna/NOUN sleeps/VERB".
 Records Tag::answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const {
   const Records::TextLists& words = records.lists("words");
   Records::TextLists tags = words_.all_predicted(set, outputs);
@@ -126,7 +126,7 @@ Records Tag::answer(const Records& records, const ExampleSet& set, const Outputs
   return answers;
 }
 
-/// Shown as "Anna/NOUN/0.981 sleeps/VERB/0.964".
+/// Shows words as "Anna/NOUN/0.981 sleeps/VERB/0.964".
 Records Tag::scored_answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const {
   const WordLabels::Columns in(set);
   const Records::TextLists& words = records.lists("words");

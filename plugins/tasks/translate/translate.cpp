@@ -1,4 +1,4 @@
-// Measures of the tokens, then those of the texts.
+// The measures of the tokens, then those of the generated text.
 #include "translate.hpp"
 
 #include "ngrams/text_scores.hpp"
@@ -8,10 +8,9 @@ namespace encore::translate {
 Schema Translate::options() {
   return TextToText::options().choice(
       "bleu_tokenizer", "13a", {"13a", "intl", "char", "zh"},
-      {.help =
-           "how texts are cut into words for BLEU, as sacreBLEU's --tokenize: `13a` for scripts with blanks "
-           "between words; `intl`, which knows the punctuation of all scripts; `char`, every character; `zh` "
-           "for Chinese"});
+      {.help = "the words of BLEU, as sacreBLEU's --tokenize: `13a` for scripts with blanks between words; "
+               "`intl`, "
+               "which knows the punctuation of all scripts; `char`, every character; `zh` for Chinese"});
 }
 
 std::vector<Measure> Translate::measures() {

@@ -1,5 +1,5 @@
 // Head "my_plugin": a class for each row by softmax over logits z = x W^T + b, trained with the focal loss,
-// which turns to what is still wrong (Lin et al. 2017). With p the probability of the right class:
+// which weighs wrong rows more (Lin et al. 2017). With p the probability of the right class:
 //   loss = -(1 - p)^gamma log p
 //   dloss/dz[k] = (1 - p)^gamma (gamma p log p / (1 - p) - 1) ([k is right] - p[k])
 #include <encore/kernels.hpp>
@@ -12,7 +12,7 @@ namespace my_plugin_head {
 
 using namespace encore;
 
-/// What loss and gradient of a row share, S the type of sums. z: (K).
+/// The numbers that loss and gradient of a row share. S: the type of sums; z: (K).
 template <class S>
 struct Focus {
   S largest, sum;  ///< of z; of e^(z - largest)
@@ -35,7 +35,7 @@ struct Focus {
   }
 };
 
-/// logits: (rows, K); targets: (rows); losses: (rows), zero where a row has no target.
+/// logits: (rows, K); targets: (rows); losses: (rows), zero if a row has no target.
 template <class T>
 void focal_loss(const Device& device, Tensor logits, Tensor targets, double gamma, Tensor losses) {
   using S = Sum<T>;
@@ -89,14 +89,14 @@ class MyPluginHead final : public Head {
   static Schema options() {
     return Schema().number(
         "gamma", 2.0,
-        {.help = "how little a row counts that is right already; 0: cross-entropy", .min = 0.0, .max = 10.0});
+        {.help = "how little a row counts that is already right; 0: cross-entropy", .min = 0.0, .max = 10.0});
   }
 
-  /// The rows are those that the task has targets for: tokens, whole sequences, or rows that it picks.
+  /// The rows are those with targets: tokens, whole sequences, or rows that the task picks.
   MyPluginHead(const Options& options, const HeadContext& context)
       : classes_(context.classes), gamma_(options.number("gamma")) {
     if (context.label_smoothing > 0.0)
-      throw Error("the focal loss knows no smooth labels; set train.label_smoothing = 0");
+      throw Error("the focal loss has no label smoothing: set train.label_smoothing = 0");
     if (const ColumnRule* targets = context.column(targets_column)) space_ = targets->space;
   }
 
@@ -124,7 +124,7 @@ class MyPluginHead final : public Head {
     });
   }
 
-  /// Parameter gradients are added to, the gradient of the states is overwritten.
+  /// Adds to parameter gradients, and overwrites the gradient of the states.
   void backward(const HeadStep& step) override {
     const Tensor logits = step.buffer(logits_), dlogits = step.buffer(dlogits_);  // (rows, K) each
     dispatch(logits.dtype, [&](auto type) {

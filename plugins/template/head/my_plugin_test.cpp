@@ -1,6 +1,5 @@
-// What only the author of "my_plugin" knows: the losses and classes that must come out, and what must be
-// refused. The rest (gradients, threads, precisions, empty sequences) is checked by `exp plugin check`, the
-// same for every plugin.
+// Checks what only the author of "my_plugin" knows: the losses and classes, and what is refused. `exp plugin
+// check` checks the rest (gradients, threads, precisions, empty sequences), the same for every plugin.
 #include <cmath>
 #include <cstdio>
 
@@ -69,7 +68,7 @@ void refuses_smooth_labels() {
     expect(false, "label_smoothing = 0.1 is refused");
   } catch (const encore::Error& error) {
     expect(
-        error.what() == std::string("the focal loss knows no smooth labels; set train.label_smoothing = 0"),
+        error.what() == std::string("the focal loss has no label smoothing: set train.label_smoothing = 0"),
         "the error says what to do");
   }
 }

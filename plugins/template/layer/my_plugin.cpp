@@ -1,6 +1,6 @@
-// Layer "my_plugin": each token looks at the one that stands `distance` before it in its sequence:
-//   y[n] = W x[n - distance] + b,  with zeros for x where the sequence has no such token.
-// The model adds x[n] itself, and normalises. One kernel of its own, shift; the products are the SDK's.
+// Layer "my_plugin": each token reads the one that is `distance` before it in its sequence:
+//   y[n] = W x[n - distance] + b,  with zeros for x if the sequence has no such token.
+// The model adds x[n] itself, and normalises. shift is its own kernel; the products are the SDK's.
 #include <encore/kernels.hpp>
 #include <encore/plugin.hpp>
 #include <encore/rows.hpp>
@@ -27,14 +27,17 @@ void shift(const Step& step, Tensor x, std::int64_t distance, Tensor y) {
 class MyPluginLayer final : public Layer {
  public:
   static Schema options() {
-    return Schema().integer(
-        "distance", 1,
-        {.help = "how far to look back; negative: ahead", .unit = "tokens", .min = -512, .max = 512});
+    return Schema().integer("distance", 1,
+                            {.help = "number of tokens to look back; negative: ahead",
+                             .unit = "tokens",
+                             .min = -512,
+                             .max = 512});
   }
 
   MyPluginLayer(const Options& options, const LayerContext&) : distance_(options.integer("distance")) {
     if (distance_ == 0)
-      throw OptionError("distance", "0 tokens back is the token itself; 1 is its neighbour");
+      throw OptionError("distance",
+                        "invalid distance = 0, the token itself: expected 1 or more, or -1 or less");
   }
 
   void declare(LayerPlan& plan) override {
@@ -52,7 +55,7 @@ class MyPluginLayer final : public Layer {
                     kernels::Activation::none, output);
   }
 
-  /// Parameter gradients are added to, the gradient of the input is overwritten. It travels the way back.
+  /// Adds to parameter gradients, and overwrites the gradient of the input, which moves the opposite way.
   void backward(const Step& step, std::span<const Tensor>, Tensor, Tensor dy,
                 std::span<const Tensor> input_gradients) override {
     const Tensor dx = input_gradients[0], dshifted = step.buffer(dshifted_);  // (N, C) each

@@ -1,6 +1,5 @@
-// What only the author of "my_plugin" knows: the numbers that must come out, and what must be refused. The
-// rest (gradients, threads, precisions, empty sequences) is checked by `exp plugin check`, the same for every
-// plugin.
+// Checks what only the author of "my_plugin" knows: the numbers, and what is refused. `exp plugin check`
+// checks the rest (gradients, threads, precisions, empty sequences), the same for every plugin.
 #include <cmath>
 #include <cstdio>
 
@@ -18,7 +17,7 @@ void expect(bool condition, const char* what) {
   failures += condition ? 0 : 1;
 }
 
-/// The output (N, 2) for sequences of these lengths, one after the other.
+/// Returns the output (N, 2) for sequences of these lengths, one after the other.
 Numbers run(std::int64_t distance, const std::vector<std::int64_t>& lengths, const Numbers& input) {
   encore::Options options;
   options.set("distance", distance);
@@ -34,7 +33,7 @@ bool near(double a, double b) {
 /// at first.
 void looks_back_and_stays_in_its_sequence() {
   const Numbers y = run(1, {4, 1, 2}, {1, 0, 0, 1, 2, 3, 9, 9, /**/ 7, 7, /**/ 1, 0, 5, 5});
-  expect(y[0] == 0 && y[1] == 0, "the first token has nobody before it");
+  expect(y[0] == 0 && y[1] == 0, "the first token has no token before it");
   expect(y[2] != 0 && y[3] != 0 && y[4] != 0 && y[5] != 0, "W reaches the output");
   expect(near(y[6], 2 * y[2] + 3 * y[4]) && near(y[7], 2 * y[3] + 3 * y[5]), "y[3] = W (2, 3)");
   expect(y[8] == 0 && y[9] == 0 && y[10] == 0 && y[11] == 0, "a sequence does not see the one before it");
@@ -44,7 +43,7 @@ void looks_back_and_stays_in_its_sequence() {
 void looks_ahead() {
   const Numbers back = run(2, {3}, {1, 0, 0, 1, 2, 3}), ahead = run(-2, {3}, {2, 3, 0, 1, 1, 0});
   expect(near(back[4], ahead[0]) && near(back[5], ahead[1]) && back[4] != 0, "-2 mirrors 2");
-  expect(ahead[2] == 0 && ahead[3] == 0 && ahead[4] == 0 && ahead[5] == 0, "the last two see nobody");
+  expect(ahead[2] == 0 && ahead[3] == 0 && ahead[4] == 0 && ahead[5] == 0, "the last two see no token");
 }
 
 void refuses_the_token_itself() {
@@ -53,7 +52,8 @@ void refuses_the_token_itself() {
     expect(false, "distance = 0 is refused");
   } catch (const encore::OptionError& error) {
     expect(error.option() == "distance", "the error names the option");
-    expect(error.what() == std::string("0 tokens back is the token itself; 1 is its neighbour"),
+    expect(error.what() ==
+               std::string("invalid distance = 0, the token itself: expected 1 or more, or -1 or less"),
            "the error says what to do");
   }
 }

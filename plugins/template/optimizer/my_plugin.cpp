@@ -1,5 +1,5 @@
-// Optimizer "my_plugin": only the sign of a running mean of gradients moves a value, so all move alike (Lion,
-// Chen et al. 2023):
+// Optimizer "my_plugin": only the sign of a running mean of gradients moves a value, so all values move by
+// the same amount (Lion, Chen et al. 2023):
 //   u = sign(beta1 m + (1 - beta1) g),  x -= rate (u + decay x),  m = beta2 m + (1 - beta2) g
 #include <encore/plugin.hpp>
 #include <encore/rows.hpp>
@@ -13,8 +13,8 @@ struct Settings {
   double beta1, beta2, weight_decay;
 };
 
-/// A pass over the blocks of all parameters, cut into chunks; each chunk lies within one segment, a
-/// parameter.
+/// Makes one pass over the blocks of all parameters. A block is cut into chunks; each chunk is within one
+/// segment, a parameter.
 template <class T>
 void update(const Device& device, const Blocks& blocks, const Settings& settings, double learning_rate) {
   T* values = elements<T>(blocks.values);
@@ -53,7 +53,8 @@ class MyPluginOptimizer final : public Optimizer {
                 {.help = "weight of the past in the step", .min = 0.0, .max = 1.0, .exclusive_max = true})
         .number("beta2", 0.99,
                 {.help = "weight of the past in the mean", .min = 0.0, .max = 1.0, .exclusive_max = true})
-        .number("weight_decay", 0.0, {.help = "shrinks every value, apart from the gradient", .min = 0.0});
+        .number("weight_decay", 0.0,
+                {.help = "shrinks every value, independent of the gradient", .min = 0.0});
   }
 
   MyPluginOptimizer(const Options& options, const OptimizerContext&)
@@ -61,7 +62,7 @@ class MyPluginOptimizer final : public Optimizer {
         settings_{options.number("beta1"), options.number("beta2"), options.number("weight_decay")} {
     if (settings_.beta1 == 0.0 && settings_.beta2 == 0.0)
       throw OptionError("beta2",
-                        "with beta1 = beta2 = 0 nothing is remembered; use optimizer sgd, or beta2 = 0.99");
+                        "beta1 = beta2 = 0 keeps no past gradients: use optimizer sgd, or beta2 = 0.99");
   }
 
   double learning_rate() const override { return learning_rate_; }

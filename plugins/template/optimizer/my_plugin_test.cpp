@@ -1,5 +1,5 @@
-// What only the author of "my_plugin" knows: the values that must come out, and what must be refused. The
-// rest is checked by `exp plugin check`, the same for every plugin.
+// Checks what only the author of "my_plugin" knows: the values, and what is refused. `exp plugin check`
+// checks the rest, the same for every plugin.
 #include <cmath>
 #include <cstdio>
 
@@ -24,7 +24,7 @@ my_plugin_optimizer::MyPluginOptimizer make(double beta1, double beta2, double w
   return {options, {}};
 }
 
-/// Device memory with a copy of what stands in `from`.
+/// Returns device memory with a copy of `from`.
 template <class T>
 Kokkos::View<T*, encore::DeviceMemory> on_device(const std::vector<T>& from) {
   const Kokkos::View<T*, encore::DeviceMemory> to("test", from.size());
@@ -34,7 +34,7 @@ Kokkos::View<T*, encore::DeviceMemory> on_device(const std::vector<T>& from) {
   return to;
 }
 
-/// The values after as many updates as there are gradients of each value, at the full learning rate.
+/// Returns the values after one update for each given gradient, at the full learning rate.
 Numbers train(Numbers values, const std::vector<Numbers>& gradients, double weight_decay) {
   const encore::Device device;
   const auto size = static_cast<std::int64_t>(values.size());
@@ -84,10 +84,9 @@ void refuses_to_forget_everything() {
     expect(false, "beta1 = beta2 = 0 is refused");
   } catch (const encore::OptionError& error) {
     expect(error.option() == "beta2", "the error names the option");
-    expect(
-        error.what() ==
-            std::string("with beta1 = beta2 = 0 nothing is remembered; use optimizer sgd, or beta2 = 0.99"),
-        "the error says what to do");
+    expect(error.what() ==
+               std::string("beta1 = beta2 = 0 keeps no past gradients: use optimizer sgd, or beta2 = 0.99"),
+           "the error says what to do");
   }
 }
 

@@ -1,5 +1,5 @@
-// Reader "my_plugin": an example per line, its label, a tab, its text. What cannot be read is named by file
-// and line, up to ten of them at once.
+// Reader "my_plugin": one example per line: its label, a tab, its text. Invalid lines are named by file and
+// line, up to ten of them at once.
 #include <encore/lines.hpp>
 #include <encore/plugin.hpp>
 
@@ -11,21 +11,22 @@ class MyPluginReader final : public Reader {
  public:
   static constexpr const char* summary = "one example per line: its label, a tab, its text";
   static Schema options() {
-    return Schema().boolean("header", false, {.help = "the first line names the columns and is no example"});
+    return Schema().boolean("header", false,
+                            {.help = "the first line names the columns and is not an example"});
   }
-  /// Shared words (encore/records.hpp): a task that reads `text` and `label` goes with any reader that gives
-  /// them.
+  /// The names are shared (encore/records.hpp): a task that reads `text` and `label` works with any reader
+  /// that gives them.
   static std::vector<std::string> fields() { return {"text", "label"}; }
 
   MyPluginReader(const Options& options, const ReaderContext&) : header_(options.flag("header")) {}
 
-  /// A pure function of the bytes, which are UTF-8. `what` names the set: "training set".
+  /// Reads the bytes, which are UTF-8, as a pure function. `what` names the set: "training set".
   Records read(std::span<const InputText> files, const std::string& what) const override {
     Records::Texts texts, labels;
     std::vector<std::string> mistakes;
     for (const InputText& file : files) read_lines(file, texts, labels, mistakes);
     if (texts.empty() && mistakes.empty() && !files.empty())
-      mistakes.push_back(files.front().name + ": the " + what + " holds no example");
+      mistakes.push_back(files.front().name + ": the " + what + " has no example");
     if (!mistakes.empty()) throw Error(first_of(mistakes));
     Records records;
     records.add("text", std::move(texts));
@@ -33,7 +34,7 @@ class MyPluginReader final : public Reader {
     return records;
   }
 
-  /// Predictions are written in parts; the line of headings belongs to the first.
+  /// Writes predictions in parts; the line of headings belongs to the first.
   std::string write(const Records& records, FilePart part) const override {
     std::string text = header_ && part == FilePart::first ? "label\ttext\n" : "";
     for (std::size_t i = 0; i < records.size(); ++i)
@@ -41,7 +42,7 @@ class MyPluginReader final : public Reader {
     return text;
   }
 
-  /// A line without a tab is a text alone; where there is a label, a model is asked all the same.
+  /// Reads a line without a tab as a text alone, and ignores a label.
   std::optional<Records> read_questions(const InputText& file) const override {
     Records::Texts texts;
     each_line(file, [&](std::string_view line, std::int64_t) {
@@ -52,7 +53,7 @@ class MyPluginReader final : public Reader {
     records.add("text", std::move(texts));
     return records;
   }
-  /// Each line of a text gets a tab and the model's label behind it; all other bytes stay.
+  /// Adds a tab and the model's label to each line with text; all other bytes stay.
   std::string write_answers(const InputText& file, const Records& answers) const override {
     const std::string_view text = without_mark(file.text);
     std::string all;
@@ -70,10 +71,10 @@ class MyPluginReader final : public Reader {
     if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // the mark that some editors write first
     return text;
   }
-  /// call(line, its number) for each line that is an example.
+  /// Calls call(line, its number) for each line that is an example.
   template <class Call>
   void each_line(const InputText& file, const Call& call) const {
-    for (Lines lines(without_mark(file.text)); lines.next();)  // an LF, a CRLF or a CR ends one
+    for (Lines lines(without_mark(file.text)); lines.next();)  // LF, CRLF or CR ends a line
       if (!lines.line().empty() && (!header_ || lines.number() > 1)) call(lines.line(), lines.number());
   }
   void read_lines(const InputText& file, Records::Texts& texts, Records::Texts& labels,
@@ -81,7 +82,7 @@ class MyPluginReader final : public Reader {
     each_line(file, [&](std::string_view line, std::int64_t number) {
       const std::size_t tab = line.find('\t');
       if (tab == 0 || tab == std::string_view::npos) {
-        mistakes.push_back(file.name + ":" + std::to_string(number) + ": needs a label, a tab and a text");
+        mistakes.push_back(file.name + ":" + std::to_string(number) + ": expected a label, a tab and a text");
         return;
       }
       labels.emplace_back(line.substr(0, tab));

@@ -1,5 +1,5 @@
-// What only the author of "my_plugin" knows: the records that must come out, and what must be refused.
-// `exp plugin check` looks at what every reader must do: it reads what it writes, and equal records twice.
+// Checks what only the author of "my_plugin" knows: the records, and what is refused. `exp plugin check`
+// checks what every reader must do: read what it writes, and equal records twice.
 #include <cstdio>
 
 #include "my_plugin.cpp"
@@ -30,11 +30,10 @@ std::string refusal(const char* text) {
 
 void reads_labels_and_texts() {
   const encore::Records records = read("good\tnever better\r\n\nbad\tworse\tand worse");
-  expect(records.texts("label") == std::vector<std::string>{"good", "bad"},
-         "the labels stand before the tab");
+  expect(records.texts("label") == std::vector<std::string>{"good", "bad"}, "the labels are before the tab");
   expect(records.texts("text") == std::vector<std::string>{"never better", "worse\tand worse"},
-         "the text is all that follows the first tab");
-  expect(read("label\ttext\ngood\tfine\n", true).size() == 1, "a header is no example");
+         "the text is everything behind the first tab");
+  expect(read("label\ttext\ngood\tfine\n", true).size() == 1, "a header is not an example");
 }
 
 void writes_the_header_once() {
@@ -58,16 +57,16 @@ void labels_a_file() {
   for (const encore::InputText& file : {blind, labelled})
     expect(
         reader.read_questions(file)->texts("text") == std::vector<std::string>{"never better", "the worst"},
-        "a label of the file makes no difference");
+        "a label of the file changes nothing");
   expect(reader.write_answers(blind, answers) == "never better\tgood\r\n\nthe worst\tbad",
          "the lines stay as they are, with the label of the model behind them");
 }
 
 void names_every_line_that_is_wrong() {
   expect(refusal("good\tfine\nno tab\n\tno label\n") ==
-             "a.tsv:2: needs a label, a tab and a text\na.tsv:3: needs a label, a tab and a text",
+             "a.tsv:2: expected a label, a tab and a text\na.tsv:3: expected a label, a tab and a text",
          "both lines are named");
-  expect(refusal("") == "a.tsv: the training set holds no example", "an empty file is named");
+  expect(refusal("") == "a.tsv: the training set has no example", "an empty file is named");
 }
 
 }  // namespace

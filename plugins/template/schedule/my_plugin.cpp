@@ -1,6 +1,5 @@
-// Schedule "my_plugin": up, flat, down: a straight line up over the first `warmup` of all steps, 1 in
-// between, and a straight line down to 0 over the last `decay` of them (a trapezoid). A pure function of the
-// step.
+// Schedule "my_plugin": a trapezoid: a straight line up over the first `warmup` of all steps, 1 in between,
+// and a straight line down to 0 over the last `decay` of them. It is a pure function of the step.
 #include <algorithm>
 
 #include <encore/plugin.hpp>
@@ -13,8 +12,7 @@ class MyPluginSchedule final : public Schedule {
  public:
   static Schema options() {
     return Schema()
-        .number("warmup", 0.1,
-                {.help = "share of the steps before the rate is highest", .min = 0.0, .max = 1.0})
+        .number("warmup", 0.1, {.help = "share of the steps in which the rate rises", .min = 0.0, .max = 1.0})
         .number("decay", 0.2,
                 {.help = "share of the steps at the end in which it falls to zero", .min = 0.0, .max = 1.0});
   }
@@ -24,11 +22,10 @@ class MyPluginSchedule final : public Schedule {
         decay_(options.number("decay")),
         total_(static_cast<double>(context.total_steps)) {
     if (warmup_ + decay_ > 1.0)
-      throw OptionError("decay",
-                        "warmup and decay together take more than all steps; their sum must be at most 1");
+      throw OptionError("decay", "invalid warmup and decay: expected a sum of at most 1");
   }
 
-  /// Factor on optimizer.learning_rate at `step`, counted from 1 to the last one.
+  /// Returns the factor on optimizer.learning_rate at `step`, counted from 1 to the last one.
   double factor(std::int64_t step) const override {
     const double done = static_cast<double>(step) / total_;
     const double up = warmup_ > 0.0 ? done / warmup_ : 1.0;

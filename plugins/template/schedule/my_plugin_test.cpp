@@ -1,5 +1,5 @@
-// What only the author of "my_plugin" knows: the factors that must come out, and what must be refused. The
-// rest is checked by `exp plugin check`, the same for every plugin.
+// Checks what only the author of "my_plugin" knows: the factors, and what is refused. `exp plugin check`
+// checks the rest, the same for every plugin.
 #include <cmath>
 #include <cstdio>
 
@@ -13,7 +13,7 @@ void expect(bool condition, const char* what) {
   failures += condition ? 0 : 1;
 }
 
-/// The factor at a step of a run of ten.
+/// Returns the factor at a step of a run of ten.
 double factor(double warmup, double decay, std::int64_t step) {
   encore::Options options;
   options.set("warmup", warmup);
@@ -38,8 +38,7 @@ void refuses_more_than_all_steps() {
     expect(false, "0.6 and 0.5 are refused");
   } catch (const encore::OptionError& error) {
     expect(error.option() == "decay", "the error names the option");
-    expect(error.what() ==
-               std::string("warmup and decay together take more than all steps; their sum must be at most 1"),
+    expect(error.what() == std::string("invalid warmup and decay: expected a sum of at most 1"),
            "the error says what to do");
   }
 }

@@ -1,5 +1,5 @@
 // Task "my_plugin": one label per text, read off the first row of its sequence ([CLS]); scored by accuracy.
-// It reads the fields `text` and, to learn and to be scored, `label`. Read next: encore/task.hpp.
+// It reads the field `text`, and `label` for training and scores. Read next: encore/task.hpp.
 #include <algorithm>
 #include <sstream>
 
@@ -15,19 +15,18 @@ class MyPluginTask final : public Task {
   static constexpr const char* select = "max dev/accuracy";
   static Schema options() {
     return Schema().choice("keep", "start", {"start", "end"},
-                           {.help = "the part of a text that is too long"});
+                           {.help = "the part to keep of a text that is too long"});
   }
   static TaskFields fields() { return {.structure = {"text"}, .truth = {"label"}}; }
-  /// Everything reported follows from what `measure` counts: progress, tables, tests and reports know no
-  /// task.
+  /// All results follow from the counts of `measure`, so progress, tables, tests and reports know no task.
   static std::vector<Measure> measures() {
     return {{.name = "accuracy",
-             .help = "share of the texts with the right label",
+             .help = "share of the examples with the right label",
              .fraction = true,
              .reducer = Reducer::ratio,
              .columns = {"right", "texts"}},
             {.name = "confusion",
-             .help = "texts by their true label and the predicted one",
+             .help = "examples by their true label and the predicted one",
              .better = Better::neither,
              .reducer = Reducer::matrix,
              .columns = {"confusion"}}};
@@ -40,10 +39,10 @@ class MyPluginTask final : public Task {
     names_ = train.texts("label");
     std::sort(names_.begin(), names_.end());
     names_.erase(std::unique(names_.begin(), names_.end()), names_.end());
-    if (names_.size() < 2) throw Error("the training set has one label only; there is nothing to learn");
+    if (names_.size() < 2) throw Error("the training set has only one label, so there is nothing to learn");
     classes_ = names_.size();
   }
-  /// Labels that only another set holds: no class of the model, but the truth of that set.
+  /// Adds labels that only another set has: they are not classes of the model, but the truth of that set.
   void extend(const Records& other) override {
     if (!other.has("label")) return;
     for (const std::string& label : other.texts("label"))
@@ -81,7 +80,7 @@ class MyPluginTask final : public Task {
     return {{.name = targets_column, .space = Space::sequences, .truth = true},
             {.name = "truth", .space = Space::sequences, .truth = true}};
   }
-  /// [CLS] tokens [SEP] and the class of the whole text. Called from several threads at once.
+  /// Encodes [CLS] tokens [SEP] and the class of the whole text. Called from several threads at once.
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
               EncodedExample& to) const override {
     std::vector<std::int32_t> tokens;
@@ -137,7 +136,7 @@ class MyPluginTask final : public Task {
  private:
   std::size_t number(const std::string& label) const {
     const auto found = std::find(names_.begin(), names_.end(), label);
-    if (found == names_.end()) throw Error("the label \"" + label + "\" stands in no set that was looked at");
+    if (found == names_.end()) throw Error("unknown label \"" + label + "\": it is in none of the data sets");
     return static_cast<std::size_t>(found - names_.begin());
   }
   const std::string& predicted(const ExampleSet& set, const Outputs& outputs, std::size_t example) const {
@@ -146,7 +145,7 @@ class MyPluginTask final : public Task {
 
   bool keep_end_;
   std::size_t most_;                // tokens beside the two markers
-  std::vector<std::string> names_;  // of the classes, then of other labels
+  std::vector<std::string> names_;  // the classes, then other labels
   std::size_t classes_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// What only the author of "my_plugin" knows: what a text becomes. The rest (equal numbers on four threads,
-// what it knows kept and restored, measures that are best for the truth) is checked by `exp plugin check`.
+// Checks what only the author of "my_plugin" knows: what a text becomes. `exp plugin check` checks the rest:
+// equal numbers on four threads, stored knowledge, measures that are best for the truth.
 #include <cstdio>
 
 #include "my_plugin.cpp"

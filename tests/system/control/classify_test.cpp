@@ -45,7 +45,7 @@ class Classification : public RealWorkerTest {
 TEST_F(Classification, TrainsShowsEvaluatesPredictsAndReports) {
   sandbox_.write("reviews.toml", reviews_experiment());
   const std::string run = output_of({"run", "reviews.toml"});
-  EXPECT_TRUE(contains(run, "train: the most frequent label, \"negative\", is that of 24 of 48 texts"))
+  EXPECT_TRUE(contains(run, "train: the most frequent label, \"negative\", is that of 24 of 48 examples"))
       << run;
   EXPECT_TRUE(contains(run, "dev accuracy ") && contains(run, "test accuracy ")) << run;
   const double accuracy = std::stod(sandbox_.one("SELECT value FROM curve WHERE metric = 'test/accuracy'"));
@@ -133,7 +133,7 @@ TEST_F(Classification, PairsAreTrainedAndPredicted) {
     const ProgramOutput refused = sandbox_.exp({"predict", "reviews", line});
     EXPECT_EQ(refused.end.exit_code, 1) << refused.output;
     EXPECT_EQ(refused.output, "");
-    EXPECT_TRUE(contains(refused.errors, "a line is two texts with a tab between")) << refused.errors;
+    EXPECT_TRUE(contains(refused.errors, "expected two parts with a tab between")) << refused.errors;
   }
 }
 
@@ -208,8 +208,7 @@ TEST_F(Classification, RefusesAMeasureOfALabelThatTheDevelopmentSetLacks) {
 TEST_F(Classification, RefusesWhatTheReaderCannotUse) {
   std::string text = reviews_experiment();
   replace_all(text, "type = \"tsv\"", "type = \"tsv\"\nlabel_column = \"kind\"");
-  EXPECT_TRUE(
-      refusal(text).starts_with("refused.toml:7:16: label_column = \"kind\" is no number of a column; "));
+  EXPECT_TRUE(refusal(text).starts_with("refused.toml:7:16: invalid label_column = \"kind\": expected "));
   text = reviews_experiment();
   replace_all(text, "\"tsv\"", "\"conll\"");
   EXPECT_TRUE(
@@ -228,10 +227,8 @@ TEST_F(Classification, CountsLabelsThatTrainingLacksAsWrong) {
   sandbox_.write("test.tsv", reviews(60, 72) + "an odd film\tstrange\n");
   sandbox_.write("reviews.toml", reviews_experiment());
   const std::string run = output_of({"run", "reviews.toml"});
-  EXPECT_TRUE(
-      contains(run,
-               "test: the label \"strange\" of 1 text does not stand in the training set; it is counted as "
-               "wrong whatever a model says"))
+  EXPECT_TRUE(contains(
+      run, "test: the label \"strange\" of 1 example is not in the training set; it always counts as wrong"))
       << run;
   EXPECT_LT(std::stod(sandbox_.one("SELECT value FROM curve WHERE metric = 'test/accuracy'")), 0.95);
 }

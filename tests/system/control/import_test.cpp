@@ -85,7 +85,7 @@ TEST_F(Import, TakesTheEncoderAloneForVectors) {
   EXPECT_EQ(without.end.exit_code, 1);
   EXPECT_TRUE(contains(without.errors,
                        "the task \"embed\" with the head \"embedding\" gives no scores: its answers are "
-                       "vectors, which are not right or wrong"))
+                       "vectors, which have no probability"))
       << without.errors;
   sandbox_.write("pairs.tsv", "Anna\tAnna\nBerg\tBerg\n");
   output_of({"import", "names", "--name", "scored", "--task", "embed", "-S", "data.text2_column=\"2\"", "-S",

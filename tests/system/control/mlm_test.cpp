@@ -135,10 +135,9 @@ TEST_F(MaskedLanguageModel, TellsWhetherOneTextFollowsAnother) {
 TEST_F(MaskedLanguageModel, RefusesPairsOfASingleText) {
   sandbox_.write("train.txt", "monday tuesday wednesday\n");
   const std::string said = refusal(pairs_experiment());
-  EXPECT_TRUE(
-      contains(said,
-               "the training set is one record, and next_sentence takes half of the second texts from "
-               "others; set data.record = \"paragraph\", or name several files"))
+  EXPECT_TRUE(contains(said,
+                       "the training set is one record, but next_sentence takes half of the second parts "
+                       "from others: set data.record = \"paragraph\", or name several files"))
       << said;
 }
 
@@ -157,7 +156,7 @@ TEST_F(MaskedLanguageModel, RefusesAPackedFileAndAnEmptyOne) {
                        "dev.txt: the development set is packed by gzip; unpack it, for example with gunzip"));
   sandbox_.write("dev.txt", "\n\n");
   EXPECT_TRUE(contains(refusal(days_experiment()),
-                       "dev.txt: the development set is empty; it needs at least one line with text"));
+                       "dev.txt: the development set is empty: expected at least one line with text"));
 }
 
 TEST_F(MaskedLanguageModel, RefusesAVocabularyWithoutTheMaskToken) {

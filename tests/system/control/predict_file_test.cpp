@@ -78,7 +78,7 @@ TEST_F(PredictFile, WordsStayAsTheyAreAndLabelsAreAColumn) {
   EXPECT_EQ(predicted("tiny", "conll", ""), "");
   EXPECT_EQ(refused("tiny", "conll", "Anna\tO\nlives\n"),
             "encore-worker: asked:2: this row has 1 column, the rows before it have 2; every row needs the "
-            "same columns, one token per row; a file of plain text is read with --format text\n");
+            "same columns, one token per row; read a file of plain text with --format text\n");
   EXPECT_EQ(refused("tiny", "conll", "Anna\nlive\xFFs\n").substr(0, 55),
             "encore-worker: asked:2: the file is not UTF-8; find its");
 

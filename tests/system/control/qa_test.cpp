@@ -93,8 +93,7 @@ TEST_F(QuestionAnswering, TrainsEvaluatesPredictsAndReports) {
   EXPECT_LE(answer.at("score").get<double>(), 1.0);
   const ProgramOutput bare = sandbox_.exp({"predict", "journeys", "where to ?"});
   EXPECT_EQ(bare.end.exit_code, 1) << bare.output;
-  expect_part(bare.errors,
-              "\"where to ?\" is a question without a context; a line is a question, a tab and the text");
+  expect_part(bare.errors, "\"where to ?\" has no context: expected a question, a tab and the text");
   const ProgramOutput written =
       sandbox_.exp({"predict", "journeys", "--format", "squad", "where to ?\tto Rome"});
   EXPECT_NE(written.end.exit_code, 0);
@@ -120,7 +119,7 @@ TEST_F(QuestionAnswering, RefusesFilesThatCannotBeRead) {
   expect_part(refusal(questions_experiment()),
               "dev.json: article 1 (Journeys), paragraph 1, question 1 (q80): the answer \"");
   sandbox_.write("dev.json", "{\"data\": [");
-  expect_part(refusal(questions_experiment()), "dev.json:1:11: this is no JSON; a SQuAD file is ");
+  expect_part(refusal(questions_experiment()), "dev.json:1:11: invalid JSON: expected a SQuAD file, ");
 }
 
 TEST_F(QuestionAnswering, SkipsBadQuestionsWhereItIsAsked) {
@@ -145,7 +144,7 @@ TEST_F(QuestionAnswering, RefusesWhatDoesNotFit) {
               "the linear head learns from the column \"targets\", which this task does not have");
   text = questions_experiment();
   text.replace(text.find("[train]"), 7, "[train]\nlabel_smoothing = 0.1");
-  expect_part(refusal(text), "the span head cannot smooth labels; set train.label_smoothing = 0");
+  expect_part(refusal(text), "the span head cannot smooth labels: set train.label_smoothing = 0");
 }
 
 }  // namespace

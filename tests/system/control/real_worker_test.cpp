@@ -149,8 +149,8 @@ TEST_F(RealWorker, TwoWaysToGiveTheWarmUpAreRefusedWithTheirPlace) {
     const ProgramOutput output = sandbox.exp({"run", "tiny.toml"});
     EXPECT_EQ(output.end.exit_code, 2) << output.output;
     EXPECT_TRUE(contains(output.errors, "tiny.toml:")) << output.errors;
-    EXPECT_TRUE(contains(output.errors, "warmup_ratio and warmup_steps = " + steps +
-                                            " say the same thing twice; keep one of them"))
+    EXPECT_TRUE(contains(
+        output.errors, "warmup_ratio and warmup_steps = " + steps + " exclude each other: keep one of them"))
         << output.errors;
     EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "encore.db"));
   }

@@ -171,12 +171,12 @@ TEST_F(Translation, RefusesFilesThatDoNotFit) {
   sandbox_.write("dev.de", days(60, 74, true));
   EXPECT_TRUE(
       contains(refusal(experiment("", "")),
-               "dev.de has 14; line i of one belongs to line i of the other, so both need equally many"))
+               "dev.de has 14; line i of one belongs to line i of the other, so both need the same number"))
       << refusal(experiment("", ""));
   std::string lines = days(60, 74, true);
   lines.insert(lines.find('\n') + 1, "\n");
   sandbox_.write("dev.de", lines);
-  EXPECT_TRUE(contains(refusal(experiment("", "")), "dev.de:2: this line is empty, and that of "))
+  EXPECT_TRUE(contains(refusal(experiment("", "")), "dev.de:2: this line is empty, but that of "))
       << refusal(experiment("", ""));
 }
 
@@ -187,9 +187,8 @@ TEST_F(Translation, RefusesALayerThatReadsWhatIsNotWrittenYet) {
   text.replace(text.find("\"cross\", \"cross\""), 16, "\"cross\", \"plain\"");
   text.insert(text.find(cross), "layer.plain = { type = \"linear_attention\", heads = 2 }\n");
   const std::string said = refusal(text);
-  EXPECT_TRUE(contains(said,
-                       "linear_attention sums over all tokens of a sequence, those behind a token too, and a "
-                       "causal stack "))
+  EXPECT_TRUE(contains(
+      said, "linear_attention sums over all tokens of a sequence, later ones too, which a causal stack "))
       << said;
 }
 

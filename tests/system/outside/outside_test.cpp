@@ -116,7 +116,7 @@ TEST_F(Outside, AHeadByItsReadme) {
   // What it cannot do is said before anything starts.
   const ProgramOutput smooth = shop_.shell("exp run sweep.toml -S train.label_smoothing=0.1");
   EXPECT_EQ(smooth.end.exit_code, 2);
-  EXPECT_TRUE(contains(smooth.errors, "the focal loss knows no smooth labels; set train.label_smoothing = 0"))
+  EXPECT_TRUE(contains(smooth.errors, "the focal loss has no label smoothing: set train.label_smoothing = 0"))
       << smooth.errors;
 }
 
@@ -180,8 +180,8 @@ TEST_F(Outside, AReaderByItsReadme) {
   const ProgramOutput refused = shop_.shell(readme.commands[1]);
   EXPECT_EQ(refused.end.exit_code, 1);
   EXPECT_TRUE(contains(refused.output,
-                       "FAIL  reader \"rows\": file of --data: it is refused: train.tsv:1: needs a "
-                       "label, a tab and a text"))
+                       "FAIL  reader \"rows\": file of --data: it is refused: train.tsv:1: expected a label, "
+                       "a tab and a text"))
       << refused.output;
   const ProgramOutput absent =
       shop_.shell("exp plugin check rows/build/" ENCORE_BACKEND_NAME "/plugins/rows.so --data absent.tsv");

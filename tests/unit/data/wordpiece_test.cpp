@@ -209,14 +209,14 @@ TEST(WordPiece, WantsEitherAFileOrASize) {
   neither.set("lowercase", false);
   both.set("vocab_size", std::int64_t{100});
   EXPECT_EQ(message_of<OptionError>([&] { WordPiece(neither, {}); }),
-            "a vocabulary is missing; give vocab = \"FILE\", or vocab_size to train one");
+            "a vocabulary is missing: give vocab = \"FILE\", or vocab_size to train one");
   EXPECT_EQ(message_of<OptionError>([&] { WordPiece(both, {}); }),
             "vocab and vocab_size exclude each other: a vocabulary is read or trained");
   WordPiece reader(options(false), {});
   EXPECT_EQ(message_of<Error>([&] {
               reader.train({{"a", 1}});
             }),
-            "this tokenizer reads its vocabulary from a file; give vocab_size to train one");
+            "this tokenizer reads its vocabulary from a file: give vocab_size to train one");
 }
 
 TEST(WordPieceTrainer, MergesTheMostFrequentPairsFirst) {

@@ -58,7 +58,7 @@ TEST(ModelRefusal, LinearAttentionInACausalStack) {
     e.model.block[0] = layer_table(registry, "attention", "linear_attention", {{"heads", std::int64_t{2}}});
   });
   EXPECT_EQ(key, "model.layer.attention");
-  EXPECT_NE(message.find("a causal stack may not see them"), std::string::npos) << message;
+  EXPECT_NE(message.find("a causal stack must not see"), std::string::npos) << message;
 }
 
 TEST(ModelRefusal, SegmentsThatAreNoIntegersOverTokens) {

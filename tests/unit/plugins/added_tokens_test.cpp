@@ -13,7 +13,7 @@ const Tokens words = {"[PAD]", "[UNK]", "[CLS]",    "[SEP]",  "[MASK]", "a",    
                       "covid", "##s",   "new york", "<drug>", "cafe",   "Covid", "new",
                       "york",  "[E9]",  "中",       "国",     "中国",   "café"};
 
-/// What a WordPiece tokenizer with these options makes of a text.
+/// Returns the tokens that a WordPiece tokenizer with these options makes of a text.
 Tokens cut(const std::string& text, const Tokens& added, bool lowercase = false, const Settings& more = {}) {
   Settings options = more;
   options.emplace("lowercase", lowercase);
@@ -63,7 +63,7 @@ TEST(AddedTokens, SayWhereTheyStand) {
   EXPECT_EQ(ranges, (std::vector<ByteRange>{{0, 1}, {3, 9}, {10, 15}, {16, 17}}));
 }
 
-TEST(AddedTokens, ThatAreSpecialAreNoText) {
+TEST(AddedTokens, ThatAreSpecialAreNotText) {
   const auto tokenizer =
       make_tokenizer("wordpiece", {{"added_tokens", Tokens{"special [E9]", "plain <drug>"}}});
   tokenizer->load(words);
@@ -72,14 +72,14 @@ TEST(AddedTokens, ThatAreSpecialAreNoText) {
 
 TEST(AddedTokens, AreRefusedWhereTheyCannotBe) {
   EXPECT_EQ(message_of<Error>([] { cut("a", {"plain nowhere"}); }),
-            "added_tokens names \"nowhere\", which the vocabulary does not hold");
+            "added_tokens names \"nowhere\", which is not in the vocabulary");
   const std::string expected =
-      "; expected are flags (plain, or some of lstrip, rstrip, single_word, normalized, special and outside "
-      "with commas between "
-      "them), a blank and the token, such as \"plain [E9]\"";
-  EXPECT_EQ(message_of<Error>([] { cut("a", {"[E9]"}); }), "\"[E9]\" has no token behind a blank" + expected);
+      ": expected flags (plain, or some of lstrip, rstrip, single_word, normalized, special and outside with "
+      "commas between them), a blank and the token, such as \"plain [E9]\"";
+  EXPECT_EQ(message_of<Error>([] { cut("a", {"[E9]"}); }),
+            "\"[E9]\" lacks a token behind a blank" + expected);
   EXPECT_EQ(message_of<Error>([] { cut("a", {"wide [E9]"}); }),
-            "\"wide [E9]\" has the flag \"wide\", which is not known" + expected);
+            "\"wide [E9]\" has the unknown flag \"wide\"" + expected);
   EXPECT_EQ(message_of<Error>([] {
               cut("a", {"plain a", "special a"});
             }),
@@ -102,7 +102,7 @@ TEST(AddedTokens, OfBytePairsTakeTheWhiteSpaceBesideThem) {
   EXPECT_EQ(tokenizer->decode(numbers), "xein wort");
 }
 
-/// A run that was imported before the option was there reads texts as it did.
+/// A run that was imported before the option existed reads text as before.
 TEST(AddedTokens, AreTextForARunWithoutTheOption) {
   EXPECT_EQ(cut("a <drug> b", {}), (Tokens{"a", "[UNK]", "[UNK]", "[UNK]", "b"}));
   EXPECT_EQ(cut("a [MASK] b", {}), (Tokens{"a", "[MASK]", "b"})) << "which was always found";
@@ -115,7 +115,7 @@ TEST(AddedTokens, AreTextForARunWithoutTheOption) {
   EXPECT_EQ(tokens(*tokenizer, "<s>x <mask>"), (Tokens{"<", "s", ">", "x", "<mask>"}));
 }
 
-TEST(WordPieceCleaning, KeepsAccentsAndChineseWordsWhereItIsToldTo) {
+TEST(WordPieceCleaning, KeepsAccentsAndChineseWordsOnRequest) {
   EXPECT_EQ(cut("CAFÉ cafe", {}, true), (Tokens{"cafe", "cafe"}));
   EXPECT_EQ(cut("CAFÉ cafe", {}, true, {{"strip_accents", false}}), (Tokens{"café", "cafe"}));
   EXPECT_EQ(cut("café Covid", {}, false, {{"strip_accents", true}}), (Tokens{"cafe", "Covid"}));

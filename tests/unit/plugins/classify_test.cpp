@@ -93,9 +93,9 @@ TEST(Classify, RefusesWhatItCannotLearnFrom) {
     Classify task(defaults, {16});
     return message_of<Error>([&] { task.prepare(records_of(Texts(labels.size(), "a"), labels)); });
   };
-  EXPECT_EQ(refusal({}), "the training set has no text; there is nothing to learn");
+  EXPECT_EQ(refusal({}), "the training set has no text to learn from");
   EXPECT_EQ(refusal({"good", "good"}),
-            "every text of the training set has the label \"good\"; there is nothing to learn");
+            "all examples of the training set have the label \"good\"; there is nothing to learn");
   EXPECT_EQ(refusal({"good", ""}), "a label is empty; every text needs a label");
   EXPECT_EQ(refusal({"good", "b\nad"}), "the label \"b\nad\" has a line break in it");
   Classify task = task_with_labels(16);
@@ -119,10 +119,10 @@ TEST(Classify, GivesEachTextItsLabel) {
   EXPECT_EQ(column(set, "targets", 1), Values{0});
   EXPECT_EQ(column(set, "truth", 0), Values{1});
   EXPECT_EQ(task.left_out(set, 0), "");
-  EXPECT_EQ(task.describe(set).notes, Texts{"the most frequent label, \"bad\", is that of 1 of 2 texts"});
+  EXPECT_EQ(task.describe(set).notes, Texts{"the most frequent label, \"bad\", is that of 1 of 2 examples"});
 }
 
-TEST(Classify, CutsLongTextsAndReportsIt) {
+TEST(Classify, CutsALongTextAndReportsIt) {
   const Classify task = task_with_labels(4);
   const ExampleSet set = encode(task, records_of({"a c", "abb c", "a c c"}, {"good", "bad", "bad"}), 4);
   EXPECT_EQ(numbers(set.ids(0)), (Values{2, 4, 6, 3}));
@@ -134,7 +134,7 @@ TEST(Classify, CutsLongTextsAndReportsIt) {
   EXPECT_EQ(count(description, "cut texts"), 2);
   EXPECT_EQ(count(description, "cut pieces"), 3);
   EXPECT_EQ(description.notes.at(1),
-            "2 of 3 texts are longer than max_length = 4: 3 tokens are cut at the end");
+            "2 of 3 examples are longer than max_length = 4: 3 tokens are cut at the end");
   EXPECT_EQ(task.left_out(set, 1), "its label does not depend on its last 2 tokens");
   EXPECT_EQ(task.left_out(set, 2), "its label does not depend on its last 1 token");
 }
@@ -143,17 +143,15 @@ TEST(Classify, CountsLabelsThatTrainingLacksAsWrong) {
   Classify task = task_with_labels(16);
   const Records records = records_of({"a", "c"}, {"odd", "good"});
   EXPECT_EQ(message_of<Error>([&] { encode(task, records); }),
-            "the label \"odd\" stands in no set that was looked at");
+            "unknown label \"odd\": it is in none of the data sets");
   task.extend(records);
   const ExampleSet set = encode(task, records);
   EXPECT_EQ(column(set, "targets", 0), Values{-1});
   EXPECT_EQ(column(set, "truth", 0), Values{2});
   const SetDescription description = task.describe(set);
   EXPECT_EQ(count(description, "texts with labels not in training"), 1);
-  EXPECT_EQ(
-      description.notes.at(1),
-      "the label \"odd\" of 1 text does not stand in the training set; it is counted as wrong whatever a "
-      "model says");
+  EXPECT_EQ(description.notes.at(1),
+            "the label \"odd\" of 1 example is not in the training set; it always counts as wrong");
   const Outputs outputs = outputs_of(set, task.outputs().front(), {2, 1});  // anything without a target
   Statistics statistics;
   task.measure(set, outputs, statistics);
@@ -186,7 +184,7 @@ Records pairs_of(Texts first, Texts second, Texts labels) {
   return records;
 }
 
-/// One that was trained on pairs.
+/// Returns a task that was trained on pairs.
 Classify task_of_pairs(std::int64_t max_length) {
   return task_with_labels(max_length, "\nbad\ngood\n");
 }
@@ -199,7 +197,7 @@ TEST(ClassifyPairs, AreLearnedWhereTheTrainingSetHasASecondText) {
   EXPECT_EQ(task.text_counts(pairs_of({"a", "c"}, {"c d", "a"}, {"x", "y"})),
             (TextCounts{{"a", 2}, {"c", 2}, {"d", 1}}));
   EXPECT_EQ(message_of<Error>([&] { task.extend(records_of({"a"}, {"good"})); }),
-            "the records have no field \"text2\", the second text that those of the training set have");
+            "the records lack the field \"text2\", the second text, which the training set has");
   Classify again(defaults, {16});
   again.restore(task.knowledge());
   EXPECT_EQ(again.knowledge(), task.knowledge());
@@ -225,13 +223,13 @@ TEST(ClassifyPairs, AreCutAtTheLongerText) {
   EXPECT_EQ(numbers(set.ids(1)), (Values{2, 4, 6, 4, 3, 6, 3}));
   EXPECT_EQ(numbers(set.ids(2)), (Values{2, 4, 6, 3, 4, 6, 3})) << "both are long: each keeps half";
   EXPECT_EQ(column(set, "cut_pieces", 2), Values{3});
-  EXPECT_EQ(task.left_out(set, 2), "its label does not depend on 3 tokens at the ends of its texts");
+  EXPECT_EQ(task.left_out(set, 2), "its label does not depend on 3 tokens at the ends of both inputs");
   EXPECT_EQ(task.describe(set).notes.at(1),
             "3 of 3 pairs are longer than max_length = 7: 7 tokens are cut at the ends");
 }
 
 TEST(ClassifyPairs, KeepAsManyTokensAsTheLibraryTokenizers) {
-  // tokenizers 0.23.3, truncation "longest_first": tokens of both texts, room, what stays
+  // tokenizers 0.23.3, truncation "longest_first": tokens of both inputs, room, what stays
   const std::size_t cases[][5] = {{5, 5, 5, 2, 3}, {6, 5, 5, 3, 2}, {5, 6, 5, 2, 3}, {9, 1, 5, 4, 1},
                                   {1, 9, 5, 1, 4}, {9, 2, 4, 2, 2}, {9, 9, 0, 0, 0}, {3, 0, 2, 2, 0},
                                   {2, 3, 5, 2, 3}, {7, 3, 7, 4, 3}};
@@ -254,17 +252,17 @@ TEST(ClassifyPairs, AnswerLinesWithATab) {
   EXPECT_EQ(answers.texts("text2"), (Texts{"c", "", ""}));
 }
 
-TEST(ClassifyPairs, RefuseALineThatIsNoPair) {
+TEST(ClassifyPairs, RefuseALineThatIsNotAPair) {
   const Classify task = task_of_pairs(16);
   const auto refusal = [&](const std::string& line) {
     return testing::message_of<Error>([&] { task.from_text(Texts{"a\tc", line}); });
   };
   EXPECT_EQ(
       refusal("only one text"),
-      "\"only one text\" is 1 text, and this model reads pairs; a line is two texts with a tab between");
+      "\"only one text\" has 0 tabs, but this model reads pairs: expected two parts with a tab between");
   EXPECT_EQ(refusal("a\tb\tc"),
-            "\"a\tb\tc\" is 3 texts, and this model reads pairs; a line is two texts with a tab between");
-  EXPECT_TRUE(refusal(std::string(80, 'a')).starts_with('"' + std::string(60, 'a') + "...\" is 1 text"));
+            "\"a\tb\tc\" has 2 tabs, but this model reads pairs: expected two parts with a tab between");
+  EXPECT_TRUE(refusal(std::string(80, 'a')).starts_with('"' + std::string(60, 'a') + "...\" has 0 tabs"));
   EXPECT_EQ(task_with_labels(16).from_text(Texts{"a\tb\tc"}).texts("text"), Texts{"a\tb\tc"})
       << "a task of one text takes a tab as it takes any white space";
 }
@@ -324,7 +322,7 @@ TEST(ClassifyWeights, BalancesRareClassesAndTakesThoseThatAreGiven) {
   EXPECT_EQ(weights(options), (std::vector<float>{1.0F, 0.1F, 0.1F, 0.1F}));
 }
 
-TEST(ClassifyWeights, AreAbsentWhereNobodyAsks) {
+TEST(ClassifyWeights, AreAbsentByDefault) {
   EXPECT_FALSE(encode(task_with_labels(16), records_of({"a"}, {"bad"})).has_column(weights_column));
 }
 
@@ -342,30 +340,31 @@ TEST(ClassifyWeights, AreZeroWithoutATarget) {
   EXPECT_FALSE(encode(task, unknown).has_column(weights_column));
 }
 
-TEST(ClassifyWeights, RefuseWhatIsNoWeight) {
+TEST(ClassifyWeights, RefuseInvalidWeights) {
   const auto refusal = [](const Texts& entries) {
     const Options options = testing::options_with<Classify>("label_weights", entries);
     return message_of<OptionError>([&] { Classify(options, {16}); });
   };
-  EXPECT_EQ(refusal({"bad"}),
-            "label_weights has \"bad\"; an entry is LABEL=WEIGHT with a number above 0, as in \"bad=2.5\"");
+  EXPECT_EQ(
+      refusal({"bad"}),
+      "invalid label_weights \"bad\": expected LABEL=WEIGHT with a number above 0, such as \"bad=2.5\"");
   for (const std::string entry : {"bad=", "bad=0", "bad=-1", "bad=2x", "bad=inf", "bad=1e99"})
-    EXPECT_EQ(refusal({entry}), "label_weights has \"" + entry +
-                                    "\"; an entry is LABEL=WEIGHT with a number above 0, as in \"bad=2.5\"");
-  EXPECT_EQ(refusal({"=2"}),
-            "label_weights has \"=2\"; an entry is LABEL=WEIGHT with a number above 0, as in \"LABEL=2.5\"");
+    EXPECT_EQ(refusal({entry}), "invalid label_weights \"" + entry +
+                                    "\": expected LABEL=WEIGHT with a number above 0, such as \"bad=2.5\"");
+  EXPECT_EQ(
+      refusal({"=2"}),
+      "invalid label_weights \"=2\": expected LABEL=WEIGHT with a number above 0, such as \"LABEL=2.5\"");
   EXPECT_EQ(refusal({"bad=2", "bad=3"}), "label_weights names \"bad\" twice");
   EXPECT_EQ(refusal({"a=b=2"}), "no error") << "a label may have a = of its own";
   Classify task(testing::options_with<Classify>("label_weights", Texts{"bda=2"}), {16});
-  EXPECT_EQ(
-      message_of<Error>([&] {
-        task.prepare(records_of({"a", "c"}, {"bad", "good"}));
-      }),
-      "task.label_weights names \"bda\", which is no label of the training set; it has \"bad\", \"good\"");
+  EXPECT_EQ(message_of<Error>([&] {
+              task.prepare(records_of({"a", "c"}, {"bad", "good"}));
+            }),
+            "unknown label \"bda\" in task.label_weights: the training set has \"bad\", \"good\"");
   EXPECT_EQ(message_of<Error>([&] { task.restore("bad\ngood\n"); }),
-            "its first line holds no weights of classes");
+            "its first line does not hold weights of classes");
   EXPECT_EQ(message_of<Error>([&] { task.restore("weights 1 x\nbad\ngood\n"); }),
-            "its first line holds what is no weight of a class");
+            "its first line holds an invalid weight of a class");
   EXPECT_EQ(message_of<Error>([&] { task.restore("weights 1\nbad\ngood\n"); }),
             "there are weights of 1 class, and 2 labels");
 }

@@ -117,14 +117,14 @@ TEST(Conll, DecidesTheSchemeByMajority) {
 
 TEST(Conll, RefusesRowsWithTheWrongColumns) {
   EXPECT_EQ(refusal("Ann\tB-PER\nleft\n"),
-            "train.conll:2: this row has one column; write the token first and its tag last, parted by a tab "
-            "or blanks");
+            "train.conll:2: this row has one column; write the token first and its tag last, separated by a "
+            "tab or blanks");
   EXPECT_EQ(
       refusal("Ann\tB-PER\n\nleft\tVBD\tO\n"),
       "train.conll:3: this row has 3 columns, the rows before it have 2; every row needs the same columns");
   const std::string no_token =
-      "the token in front of the first tab is empty; a row is a token, a tab and its tag, and a line without "
-      "anything parts two sentences";
+      "the token before the first tab is empty; a row is a token, a tab and its tag, and an empty line "
+      "separates two sentences";
   EXPECT_EQ(refusal("\tO\n"), "train.conll:1: " + no_token);
   EXPECT_EQ(refusal("Ann\tB-PER\n  \tO\n"), "train.conll:2: " + no_token);
   EXPECT_EQ(refusal("Ann\t\n"),
@@ -135,10 +135,10 @@ TEST(Conll, RefusesRowsWithTheWrongColumns) {
 
 TEST(Conll, NamesEveryRowThatCannotBeReadUpToALimit) {
   const std::string no_tag =
-      "\"PER\" in the last column is no tag; a tag is O, or B-, I-, E- or S- before a type";
+      "\"PER\" in the last column is not a tag: expected O, or B-, I-, E- or S- before a type";
   EXPECT_EQ(
       refusal("only\nAnn\tO\n\nLee\tPER\nsat\tVBD\tO\n"),
-      "train.conll:1: this row has one column; write the token first and its tag last, parted by a tab or "
+      "train.conll:1: this row has one column; write the token first and its tag last, separated by a tab or "
       "blanks\ntrain.conll:4: " +
           no_tag +
           "\ntrain.conll:5: this row has 3 columns, the rows before it have 2; every row needs the same "
@@ -149,15 +149,16 @@ TEST(Conll, NamesEveryRowThatCannotBeReadUpToALimit) {
   EXPECT_TRUE(refusal(text + text).ends_with("\nand 12 more rows like these"));
 }
 
-TEST(Conll, RefusesWhatIsNoTag) {
-  const std::string expected = "in the last column is no tag; a tag is O, or B-, I-, E- or S- before a type";
+TEST(Conll, RefusesAnInvalidTag) {
+  const std::string expected =
+      "in the last column is not a tag: expected O, or B-, I-, E- or S- before a type";
   for (const std::string tag : {"PER", "B-", "B", "o", "X-PER", "I_PER", "0"})
     EXPECT_EQ(refusal("Ann\tO\nLee\t" + tag + "\n"), "train.conll:2: \"" + tag + "\" " + expected);
 }
 
 TEST(Conll, RefusesAnEmptySet) {
   const std::string expected =
-      "train.conll: the training set is empty; it needs at least one row with a token and a tag";
+      "train.conll: the training set is empty: expected at least one row with a token and a tag";
   EXPECT_EQ(refusal(""), expected);
   EXPECT_EQ(refusal("\n \n-DOCSTART- O\n\n"), expected);
 }
@@ -197,18 +198,17 @@ TEST(ConllColumns, ReadsTokensAndLabelsOfAnyColumn) {
 TEST(ConllColumns, PartsColumnsByAGivenCharacter) {
   EXPECT_EQ(read("New York;x;B-LOC\n", {{"delimiter", std::string(";")}}).lists("words"),
             (Lists{{"New York"}}));
-  EXPECT_EQ(
-      refusal("New York x B-LOC\n", {{"delimiter", std::string(";")}}),
-      "train.conll:1: this row has 1 column and none behind the token, where the label stands; columns are "
-      "parted by \";\"");
-  EXPECT_EQ(
-      refusal("a b\n", {{"label_column", std::int64_t{3}}}),
-      "train.conll:1: this row has 2 columns and no column 3, which holds the label; columns are parted by "
-      "tabs or blanks");
+  EXPECT_EQ(refusal("New York x B-LOC\n", {{"delimiter", std::string(";")}}),
+            "train.conll:1: this row has 1 column and none behind the token for the label; columns are "
+            "separated by \";\"");
+  EXPECT_EQ(refusal("a b\n", {{"label_column", std::int64_t{3}}}),
+            "train.conll:1: this row has 2 columns and no column 3, which holds the label; columns are "
+            "separated by tabs or blanks");
   EXPECT_EQ(refusal("a\t\tc\n", {{"delimiter", tab}, {"label_column", std::int64_t{2}}}),
             "train.conll:1: the label in column 2 is empty");
-  EXPECT_EQ(refusal("a\tNOUN\n", {{"delimiter", tab}, {"label_column", std::int64_t{2}}}),
-            "train.conll:1: \"NOUN\" in column 2 is no tag; a tag is O, or B-, I-, E- or S- before a type");
+  EXPECT_EQ(
+      refusal("a\tNOUN\n", {{"delimiter", tab}, {"label_column", std::int64_t{2}}}),
+      "train.conll:1: \"NOUN\" in column 2 is not a tag: expected O, or B-, I-, E- or S- before a type");
 }
 
 TEST(ConllColumns, WritesWhatItReadsBack) {
@@ -230,7 +230,7 @@ TEST(ConllColumns, WritesWhatItReadsBack) {
   EXPECT_EQ(message_of<Error>([&] {
               make({{"delimiter", std::string(";")}}).write(records, encore::FilePart::first);
             }),
-            "\";\" cannot be written in columns that are parted by \";\"");
+            "\";\" cannot be written in columns that are separated by \";\"");
 }
 
 TEST(ConllLabels, AreReadAsOthers) {
@@ -238,8 +238,8 @@ TEST(ConllLabels, AreReadAsOthers) {
       read("Ann\tB-PERSON\nLee\tI-PERSON\nRome\tB-CITY\nX\tB-MISC\n",
            {{"label_map", Words{"PERSON=PER", "B-CITY=B-LOC", "MISC=O", "DATE=O"}}});
   EXPECT_EQ(records.lists("tags"), (Lists{{"B-PER", "I-PER", "B-LOC", "O"}}));
-  EXPECT_EQ(records.notes,
-            (Words{"tags in IOB2", "no label or type of entity is \"DATE\", which label_map names"}));
+  EXPECT_EQ(records.notes, (Words{"tags in IOB2",
+                                  "label_map names \"DATE\", but no label or type of entity has that name"}));
   EXPECT_EQ(read("a\tB-X\nb\tB-Y\nc\tO\n",
                  {{"label_type", word}, {"label_map", Words{"B-X=name", "Y=name", "O=other"}}})
                 .lists("tags"),
@@ -247,21 +247,19 @@ TEST(ConllLabels, AreReadAsOthers) {
       << "a label of a word has no type";
   EXPECT_EQ(read("a\tPER\nb\tO\n", {{"label_map", Words{"PER=B-PER"}}}).lists("tags"),
             (Lists{{"B-PER", "O"}}))
-      << "what is no tag may become one";
+      << "an invalid tag may become a valid one";
 }
 
 TEST(ConllBadRows, LeaveOutTheirSentences) {
   const std::string text = "Ann\tB-PER\nleft\n\nBob\tPER\n\nUma\tB-PER\nsat\tO\n";
   const encore::Records records = read(text, {{"bad_rows", skip}});
   EXPECT_EQ(records.lists("words"), (Lists{{"Uma", "sat"}}));
-  EXPECT_EQ(
-      records.notes.back(),
-      "2 of 3 sentences are skipped for 2 rows that cannot be read; the first: train.conll:2: this row has "
-      "one column; write the token first and its tag last, parted by a tab or blanks");
-  EXPECT_EQ(
-      read("Ann\tB-PER\n\nleft\n", {{"bad_rows", skip}}).notes.back(),
-      "1 of 2 sentences is skipped for a row that cannot be read: train.conll:3: this row has one column; "
-      "write the token first and its tag last, parted by a tab or blanks");
+  EXPECT_EQ(records.notes.back(),
+            "2 of 3 sentences are skipped for 2 rows that cannot be read; the first: train.conll:2: this row "
+            "has one column; write the token first and its tag last, separated by a tab or blanks");
+  EXPECT_EQ(read("Ann\tB-PER\n\nleft\n", {{"bad_rows", skip}}).notes.back(),
+            "1 of 2 sentences is skipped for a row that cannot be read: train.conll:3: this row has one "
+            "column; write the token first and its tag last, separated by a tab or blanks");
   EXPECT_EQ(refusal("left\n", {{"bad_rows", skip}}).substr(0, 66),
             "train.conll: the training set has no sentence that can be read; 1 ");
 }
@@ -271,13 +269,12 @@ TEST(ConllOptions, AreRefusedWhereTheyCannotBe) {
     return message_of<encore::OptionError>([&] { make({{name, std::move(value)}}); });
   };
   EXPECT_EQ(refused("label_column", std::int64_t{1}),
-            "label_column = 1 is the column of the token too; token and label need a column each");
-  EXPECT_EQ(
-      refused("delimiter", std::string("tabs")),
-      "delimiter = \"tabs\" parts no columns; it is \"whitespace\", \"tab\", or one character that is no "
-      "letter, digit or blank");
+            "label_column = 1 is also the column of the token: token and label need a column each");
+  EXPECT_EQ(refused("delimiter", std::string("tabs")),
+            "invalid delimiter = \"tabs\": expected \"whitespace\", \"tab\", or one character that is not a "
+            "letter, digit or blank");
   EXPECT_EQ(refused("label_map", Words{"PERSON"}),
-            "label_map has \"PERSON\"; an entry is FROM=TO, as in \"PERSON=PER\"");
+            "invalid label_map \"PERSON\": expected FROM=TO, such as \"PERSON=PER\"");
   EXPECT_EQ(refused("label_map", Words{"A=B", "A=C"}), "label_map names \"A\" twice");
 }
 
@@ -291,10 +288,9 @@ TEST(Conll, EndsLinesWithAnyLineEnd) {
     EXPECT_EQ(records.lists("words"), words) << text;
     EXPECT_EQ(records.notes, Words{"tags in IOB2"});
   }
-  EXPECT_EQ(
-      refusal("Ann\tB-PER\rleft\r\rOslo\tB-LOC\r", {}),
-      "train.conll:2: this row has one column; write the token first and its tag last, parted by a tab or "
-      "blanks");
+  EXPECT_EQ(refusal("Ann\tB-PER\rleft\r\rOslo\tB-LOC\r", {}),
+            "train.conll:2: this row has one column; write the token first and its tag last, separated by a "
+            "tab or blanks");
   EXPECT_EQ(read("Ann\tB-PER\nleft\tO\rOslo\tB-LOC\n", {}).notes,
             (Words{"tags in IOB2", "train.conll: 1 lone carriage return (CR) is read as a line end"}));
 }
@@ -307,9 +303,9 @@ TEST(Conll, TakesALineForACommentByItsColumns) {
                                                              {"label_type", std::string("word")}};
   EXPECT_EQ(read("# newdoc\n# O\nOslo NOUN\n#fun TAG\n", blanks).lists("words"),
             (std::vector<Words>{{"Oslo", "#fun"}}));
-  EXPECT_EQ(
-      refusal("#fun\tfun\nOslo\tB-LOC\n", {{"comment", std::string("#")}}),
-      "train.conll:1: \"fun\" in the last column is no tag; a tag is O, or B-, I-, E- or S- before a type");
+  EXPECT_EQ(refusal("#fun\tfun\nOslo\tB-LOC\n", {{"comment", std::string("#")}}),
+            "train.conll:1: \"fun\" in the last column is not a tag: expected O, or B-, I-, E- or S- before "
+            "a type");
 }
 
 TEST(Conll, NamesTheSchemesThatMarkEnds) {
@@ -329,12 +325,12 @@ TEST(Conll, NamesTheRowsOfAllFiles) {
   const std::vector<encore::InputText> files = {{"a.conll", "Ann\n"}, {"b.conll", "Ann\tB-PER\nleft\tX\n"}};
   const std::string message = message_of<Error>([&] { make({}).read(files, "training set"); });
   EXPECT_NE(message.find("a.conll:1: this row has one column"), std::string::npos) << message;
-  EXPECT_NE(message.find("b.conll:2: \"X\" in the last column is no tag"), std::string::npos) << message;
+  EXPECT_NE(message.find("b.conll:2: \"X\" in the last column is not a tag"), std::string::npos) << message;
 }
 
 TEST(Conll, RefusesALineOfHeadings) {
   EXPECT_EQ(refusal("Token\tLabel\nOslo\tNOUN\n", {{"label_type", std::string("word")}}),
-            "train.conll:1: this row names the columns (\"Token\", \"Label\") and is no token; take it out");
+            "train.conll:1: this row names the columns (\"Token\", \"Label\") and has no token: remove it");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// The corpus of experiments/quickstart.toml is what its generator says: sets without shared sentences, names
-// that a table of words cannot tell apart while their neighbours can, and names that training never saw.
+// The corpus of experiments/quickstart.toml has the properties that its generator promises: sets without
+// shared sentences, names that a table of words cannot distinguish while their neighbours can, and names that
+// training lacks.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -23,10 +24,10 @@ Dataset load(const std::string& part) {
   return encore::conll::parse(encore::load_text(file, part), file, part + " set");
 }
 
-/// What a guess is looked up by, the most specific key first.
+/// Returns the keys of a guess, the most specific one first.
 using Keys = std::vector<std::string> (*)(const std::vector<std::string>& words, std::size_t i);
 
-/// Guesses the most frequent tag of the first key that training knows, O where it knows none.
+/// Guesses the most frequent tag of the first key that training has, or O.
 double lookup_f1(const Dataset& train, const Dataset& test, Keys keys) {
   std::map<std::string, std::map<std::string, int>> counts;
   for (const Sentence& sentence : train.sentences)
@@ -55,7 +56,7 @@ std::vector<std::string> the_word(const std::vector<std::string>& words, std::si
   return {words[i]};
 }
 
-/// The two words on either side, then one on either side, then the one before; never the word itself.
+/// Returns the two words on either side, then one on either side, then the one before; never the word itself.
 std::vector<std::string> its_neighbours(const std::vector<std::string>& words, std::size_t i) {
   const auto at = [&](std::size_t place) {
     return place < words.size() ? words[place] : std::string("<border>");

@@ -401,7 +401,7 @@ TEST(CrfHead, RefusesLabelSmoothing) {
   smoothed.label_smoothing = 0.1;
   EXPECT_EQ(
       encore::testing::message_of<Error>([&] { make_built_in<Kind::head>("crf_head", "crf", {}, smoothed); }),
-      "the crf head cannot smooth labels; set train.label_smoothing = 0");
+      "the crf head cannot smooth labels: set train.label_smoothing = 0");
 }
 
 /// Runs in a child process with a number of threads: prints every bit of a loss, a backward pass and a

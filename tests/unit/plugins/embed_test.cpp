@@ -1,4 +1,4 @@
-// Vectors of texts as a task: sequences of pairs, what it cannot learn from, its measures against a count by
+// The task "embed": sequences of pairs, data that it cannot learn from, its measures against a count by
 // hand, its answers.
 #include "embed/embed.hpp"
 
@@ -86,9 +86,9 @@ TEST(Embed, MakesTwoSequencesOfAPair) {
   EXPECT_EQ(set.integers(set.column("first"), 3).front(), no_target);
   EXPECT_EQ(set.integers(set.column("second"), 3).front(), 0);
   EXPECT_EQ(task.describe(set).notes,
-            Texts{"1 of 4 texts are longer than max_length = 4: 1 token is cut at the end"});
+            Texts{"1 of 4 inputs are longer than max_length = 4: 1 token is cut at the end"});
   EXPECT_EQ(task.left_out(set, 0), "");
-  EXPECT_EQ(task.left_out(set, 1), "its vector does not depend on 1 token at the ends of its texts");
+  EXPECT_EQ(task.left_out(set, 1), "its vector does not depend on 1 token at the ends of both inputs");
 }
 
 TEST(Embed, RemembersTheScaleOfNumbers) {
@@ -104,23 +104,22 @@ TEST(Embed, RemembersTheScaleOfNumbers) {
   EXPECT_EQ(tasks::number_in(set.integers(set.column(tasks::number_bits_column), 2)), 0.1)
       << "as it was read";
   for (const char* other : {"", "pairs", "numbers 5\n", "numbers 5 0\n", "numbers 0 5", "positive\n"})
-    EXPECT_EQ(message_of<Error>([&] { again.restore(other); }),
-              "this is not what a run of the task \"embed\" leaves");
+    EXPECT_EQ(message_of<Error>([&] { again.restore(other); }), "invalid knowledge of the task \"embed\"");
 }
 
 TEST(Embed, RefusesWhatItCannotLearnFrom) {
   const auto refusal = [](const Records& records) {
     return message_of<Error>([&] { make_task().prepare(records); });
   };
-  EXPECT_EQ(refusal(records_of({}, {})), "the training set has no pair; there is nothing to learn");
+  EXPECT_EQ(refusal(records_of({}, {})), "the training set has no pairs to learn from");
   EXPECT_EQ(refusal(records_of({"a", "c"}, {"c", "a"}, {2.5, 2.5})),
-            "every pair of the training set has the number 2.5; there is nothing to learn");
+            "all pairs of the training set have the number 2.5; there is nothing to learn");
   EXPECT_EQ(refusal(records_of({"a"}, {"c"}, {std::numeric_limits<double>::infinity()})),
-            "a number is inf, which is not finite; every pair needs a number");
+            "invalid number inf: every pair needs a finite number");
   Embed task = make_task();
   task.prepare(records_of({"a", "c"}, {"c", "a"}, {1, 2}));
   EXPECT_EQ(message_of<Error>([&] { task.extend(records_of({"a"}, {"c"})); }),
-            "the records have no field \"number\", which those of the training set have");
+            "the records lack the field \"number\", which the training set has");
 }
 
 TEST(Embed, RanksTheOwnTextAmongNeighbours) {
@@ -135,7 +134,7 @@ TEST(Embed, RanksTheOwnTextAmongNeighbours) {
   EXPECT_DOUBLE_EQ(values.at("mrr"), (1.0 + 0.5 + 0.5 + 0.5) / 4.0);
   EXPECT_DOUBLE_EQ(measured(small, set, outputs).at("mrr"), (1.0 + 0.5 + 0.5 + 0.5) / 4.0);
   EXPECT_DOUBLE_EQ(measured(task, set, at_angles(set, std::vector<double>(8, 30.0))).at("accuracy"), 0.0)
-      << "one vector for all texts finds nothing";
+      << "one vector for all inputs finds nothing";
 }
 
 TEST(Embed, CutsGroupsOfNearlyOneSize) {
@@ -194,7 +193,7 @@ TEST(Embed, AnswersATypedText) {
   EXPECT_TRUE(answers.vectors("embedding2")[0].empty());
   EXPECT_EQ(answers.texts("shown")[1], "0.5\ta\tc");
   EXPECT_EQ(message_of<Error>([&] { task.from_text(Texts{"a\tb\tc"}); }),
-            "\"a\tb\tc\" is more than two texts; a line is a text, or two with a tab between");
+            "\"a\tb\tc\" has more than one tab: expected one text, or two with a tab between");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // The head of embeddings against a reference in double that does everything the slow way: pooling, both
-// losses, and gradients by central differences; pairs with padding between their texts; what is refused.
+// losses, and gradients by central differences; pairs with padding between their sequences; what is refused.
 #include "unit/plugins/built_in.hpp"
 #include "unit/record/temporary_folder.hpp"
 
@@ -127,7 +127,7 @@ void expect_reference(const EmbeddingCase& one, bool mean, double temperature) {
   }
 }
 
-/// Three pairs with odd lengths; the second one has padding between its texts and behind them.
+/// Three pairs with odd lengths; the second one has padding between its sequences and behind them.
 EmbeddingCase pairs(const Settings& settings = {}, const Values& similarity = {}) {
   return {.lengths = {3, 1, 2, 2, 5, 1, 4, 2},
           .width = 5,
@@ -153,10 +153,10 @@ TEST(EmbeddingHead, LearnsWhichSecondTextBelongsToAFirstOne) {
   expect_reference(pairs(), true, 0.05);
   expect_reference(pairs({{"temperature", 0.5}, {"pooling", std::string("cls")}}), false, 0.5);
   const Values losses = run_embedding(pairs(), normal_values(20 * 5, 11)).losses;
-  for (const std::size_t other : {1, 3, 4, 5, 7}) EXPECT_EQ(losses[other], 0.0) << "is no first text";
+  for (const std::size_t other : {1, 3, 4, 5, 7}) EXPECT_EQ(losses[other], 0.0) << "is not a first text";
 }
 
-TEST(EmbeddingHead, LearnsHowAlikeTwoTextsAre) {
+TEST(EmbeddingHead, LearnsTheSimilarityOfAPair) {
   expect_reference(pairs({}, {0.25, 0, 1, 0, 0, 0, 0, 0}), true, 0.05);
   expect_reference(pairs({{"pooling", std::string("cls")}}, {0.25, 0, 1, 0, 0, 0, 0.5, 0}), false, 0.05);
 }
@@ -199,7 +199,7 @@ TEST(EmbeddingHead, RefusesLabelSmoothing) {
   const HeadContext smoothed = {.width = 2, .label_smoothing = 0.1};
   EXPECT_EQ(testing::message_of<Error>(
                 [&] { make_built_in<Kind::head>("embedding_head", "embedding", {}, smoothed); }),
-            "the embedding head has no labels to smooth; set train.label_smoothing = 0");
+            "the embedding head has no labels to smooth: set train.label_smoothing = 0");
 }
 
 }  // namespace

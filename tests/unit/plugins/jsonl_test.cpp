@@ -60,15 +60,14 @@ TEST(Jsonl, ReadsASourceAndItsTarget) {
   EXPECT_EQ(make(settings).write(records, FilePart::first),
             "{\"document\":\"A dog runs.\",\"summary\":\"dog\"}\n");
   EXPECT_EQ(refusal("{\"document\": \"a\"}\n", settings),
-            "train.jsonl:1: this object has no key \"summary\"");
+            "train.jsonl:1: this object lacks the key \"summary\"");
   const auto message = [](const Settings& wrong) { return message_of<OptionError>([&] { make(wrong); }); };
   EXPECT_EQ(message({.source = "a"}),
-            "target_key is not named; a source and its target need both, source_key and target_key");
-  EXPECT_EQ(message({.source = "a", .target = "a"}), "target_key = \"a\" is the key of the source too");
-  EXPECT_EQ(
-      message({.type = "list", .source = "a", .target = "b"}),
-      "label_type is of a text with a label, and source_key makes of each line a source and its target; take "
-      "one of the two out");
+            "target_key is missing: a source and its target need both source_key and target_key");
+  EXPECT_EQ(message({.source = "a", .target = "a"}), "target_key = \"a\" is also the key of the source");
+  EXPECT_EQ(message({.type = "list", .source = "a", .target = "b"}),
+            "label_type is for a text with a label, but source_key makes each line a source and its target: "
+            "remove one of the two");
 }
 
 TEST(Jsonl, ReadsPairsListsAndNumbers) {
@@ -86,22 +85,21 @@ TEST(Jsonl, ReadsPairsListsAndNumbers) {
 
 TEST(Jsonl, NamesWhatIsWrongWithALine) {
   const std::string at = "train.jsonl:1: ";
-  EXPECT_EQ(refusal("{\"text\": \"a\"\n"), at + "this line is no JSON: byte 13 cannot be read");
-  EXPECT_EQ(refusal("[1]\n"),
-            at + "this line is a JSON array; one object per line is expected, as jq -c '.[]' FILE writes the "
-                 "objects of an array");
-  EXPECT_EQ(refusal("{\"label\": \"x\"}\n"), at + "this object has no key \"text\"");
-  EXPECT_EQ(refusal("{\"text\": 3, \"label\": \"x\"}\n"), at + "\"text\" is number and no text");
+  EXPECT_EQ(refusal("{\"text\": \"a\"\n"), at + "this line is not valid JSON: byte 13 cannot be read");
+  EXPECT_EQ(refusal("[1]\n"), at + "this line is a JSON array; expected one object per line, as jq -c '.[]' "
+                                   "FILE writes the objects of an array");
+  EXPECT_EQ(refusal("{\"label\": \"x\"}\n"), at + "this object lacks the key \"text\"");
+  EXPECT_EQ(refusal("{\"text\": 3, \"label\": \"x\"}\n"), at + "\"text\" is number, not a text");
   EXPECT_EQ(refusal("{\"text\": \" \", \"label\": \"x\"}\n"), at + "the text of \"text\" is empty");
-  EXPECT_EQ(refusal("{\"text\": \"a\"}\n"), at + "this object has no key \"label\"");
+  EXPECT_EQ(refusal("{\"text\": \"a\"}\n"), at + "this object lacks the key \"label\"");
   EXPECT_EQ(refusal("{\"text\": \"a\", \"label\": \"\"}\n"), at + "the label of \"label\" is empty");
-  EXPECT_EQ(refusal("{\"text\": \"a\", \"label\": [\"x\"]}\n"), at + "\"label\" is array and no name");
+  EXPECT_EQ(refusal("{\"text\": \"a\", \"label\": [\"x\"]}\n"), at + "\"label\" is array, not a name");
   EXPECT_EQ(refusal("{\"text\": \"a\", \"label\": \"x\"}\n", {.type = "list"}),
-            at + "\"label\" is string and no list of names");
+            at + "\"label\" is string, not a list of names");
   EXPECT_EQ(refusal("{\"text\": \"a\", \"label\": [\"x\", {}]}\n", {.type = "list"}),
-            at + "the list of \"label\" holds {}, which is no name");
+            at + "the list of \"label\" holds {}, which is not a name");
   EXPECT_EQ(refusal("{\"text\": \"a\", \"label\": \"3\"}\n", {.type = "number"}),
-            at + "\"label\" is string and no number");
+            at + "\"label\" is string, not a number");
   EXPECT_EQ(refusal("{\"text\": \"a\", \"label\": 1e999}\n", {.type = "number"}),
             at + "this line holds a number that is too large");
 }
@@ -112,34 +110,33 @@ TEST(Jsonl, RefusesWhatIsTooDeepOrTooLong) {
   const std::string long_line =
       "{\"text\": \"" + std::string(JsonlReader::most_bytes, 'a') + "\", \"label\": \"x\"}";
   EXPECT_EQ(refusal(long_line), "train.jsonl:1: this line has " + std::to_string(long_line.size()) +
-                                    " bytes; at most 16777216 are read");
+                                    " bytes: expected at most 16777216");
 }
 
 TEST(Jsonl, NamesEveryBadLineOrSkipsThem) {
   const std::string text = "{}\n{\"text\": \"a\", \"label\": \"x\"}\n\nno\n";
   EXPECT_EQ(refusal(text),
-            "train.jsonl:1: this object has no key \"text\"\ntrain.jsonl:4: this line is no JSON: byte 2 "
-            "cannot be read");
+            "train.jsonl:1: this object lacks the key \"text\"\ntrain.jsonl:4: this line is not valid JSON: "
+            "byte 2 cannot be read");
   const Records records = read(text, {.bad_rows = "skip"});
   EXPECT_EQ(records.texts("text"), Texts{"a"});
   EXPECT_EQ(records.notes,
-            Texts{"2 of 3 rows are skipped; the first: train.jsonl:1: this object has no key \"text\""});
+            Texts{"2 of 3 rows are skipped; the first: train.jsonl:1: this object lacks the key \"text\""});
   EXPECT_EQ(refusal("\n \r\n"),
-            "train.jsonl: the training set is empty; it needs at least one object with a text");
+            "train.jsonl: the training set is empty: expected at least one object with a text");
   EXPECT_EQ(refusal("{}\n", {.bad_rows = "skip"}),
             "train.jsonl: the training set has no line that can be read; 1 of 1 rows is skipped: "
-            "train.jsonl:1: this "
-            "object has no key \"text\"");
+            "train.jsonl:1: this object lacks the key \"text\"");
 }
 
 TEST(Jsonl, RefusesKeysThatAreOne) {
   const auto message = [](const Settings& settings) {
     return message_of<OptionError>([&] { make(settings); });
   };
-  EXPECT_EQ(message({.text = ""}), "text_key is empty; name the key of the text");
-  EXPECT_EQ(message({.text2 = "text"}), "text2_key = \"text\" is the key of the first text too");
-  EXPECT_EQ(message({.label = "text"}), "label_key = \"text\" is the key of a text too");
-  EXPECT_EQ(message({.text2 = "b", .label = "b"}), "label_key = \"b\" is the key of a text too");
+  EXPECT_EQ(message({.text = ""}), "text_key is empty: name the key of the text");
+  EXPECT_EQ(message({.text2 = "text"}), "text2_key = \"text\" is also the key of the first text");
+  EXPECT_EQ(message({.label = "text"}), "label_key = \"text\" is also the key of a text");
+  EXPECT_EQ(message({.text2 = "b", .label = "b"}), "label_key = \"b\" is also the key of a text");
 }
 
 TEST(Jsonl, ReadsWhatItWrites) {
@@ -164,23 +161,23 @@ TEST(Jsonl, TakesMarkedSpansOutAndPutsThemBack) {
   EXPECT_EQ(make(settings).write(records, FilePart::first), line);
   EXPECT_EQ(
       refusal("{\"text\": \"a\", \"label\": \"x\"}\n", settings),
-      "train.jsonl:1: the text has no <e1>; its two spans stand between <e1> and </e1>, <e2> and </e2>");
+      "train.jsonl:1: the text has no <e1>: expected two spans, between <e1> and </e1>, <e2> and </e2>");
 }
 
 TEST(Jsonl, SaysThatOneObjectPerLineIsExpected) {
   const auto refused = [](std::string_view text) { return message_of<Error>([&] { read(text); }); };
   const std::string array =
       refused("[\n{\"text\": \"a\", \"label\": \"x\"},\n{\"text\": \"b\", \"label\": \"y\"}\n]\n");
-  EXPECT_NE(array.find(
-                "train.jsonl:1: this line is a part of a JSON array that goes over several lines; one object "
-                "per line is expected"),
+  EXPECT_NE(array.find("train.jsonl:1: this line is part of a JSON array that spans several lines; expected "
+                       "one object per line"),
             std::string::npos)
       << array;
   EXPECT_EQ(array.find("JSON object that"), std::string::npos)
       << "its lines are parts of the array: " << array;
-  EXPECT_NE(refused("[{\"text\": \"a\", \"label\": \"x\"}]\n").find("is a JSON array; one object per line"),
+  EXPECT_NE(refused("[{\"text\": \"a\", \"label\": \"x\"}]\n")
+                .find("is a JSON array; expected one object per line"),
             std::string::npos);
-  EXPECT_NE(refused("{\n\"text\": \"a\",\n\"label\": \"x\"\n}\n").find("JSON object that goes over"),
+  EXPECT_NE(refused("{\n\"text\": \"a\",\n\"label\": \"x\"\n}\n").find("JSON object that spans"),
             std::string::npos);
   EXPECT_EQ(read("{\"text\": \"a\", \"label\": \"x\"}\r{\"text\": \"b\", \"label\": \"y\"}\r").size(), 2U);
 }

@@ -142,8 +142,8 @@ TEST(LanguageModel, ItsTransformBringsTheStatesToTheWidthOfAFactorisedTable) {
   } catch (const OptionError& error) {
     EXPECT_EQ(error.option(), "transform");
     EXPECT_STREQ(error.what(),
-                 "the table of tokens is 4 channels wide (model.embedding_width), the states are 6; only the "
-                 "transform brings one to the other, set transform = true");
+                 "the table of tokens is 4 channels wide (model.embedding_width), but the states are 6: set "
+                 "transform = true, which maps one to the other");
   }
 }
 
@@ -175,7 +175,7 @@ TEST(LanguageModel, NamesTheFirstOfEqualTokensFirst) {
   EXPECT_EQ(Values(candidates.begin(), candidates.begin() + 5), (Values{3, 7, 1, 4, 8}));
 }
 
-TEST(LanguageModel, GivesNoLossWhereNobodyAsksForIt) {
+TEST(LanguageModel, GivesNoLossWithoutARequest) {
   World world({}, context());
   world.memory.memory().poison();
   world.head->score(world.memory.step(false, false));

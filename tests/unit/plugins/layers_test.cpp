@@ -49,9 +49,10 @@ TEST(AttentionLayers, AllRefuseHeadsThatDoNotDivideTheWidth) {
 TEST(RelativeAttentionLayer, RefusesAFarthestDistanceThatHasABucketOfItsOwn) {
   EXPECT_EQ(
       refusal("relative_attention", {{"buckets", std::int64_t{32}}, {"max_distance", std::int64_t{8}}}),
-      std::pair(std::string("max_distance"),
-                std::string("32 buckets hold the distances below 8 one by one, and max_distance must be "
-                            "larger than that")));
+      std::pair(
+          std::string("max_distance"),
+          std::string(
+              "32 buckets hold the distances below 8 one by one: max_distance must be larger than that")));
   EXPECT_EQ(
       refusal("relative_attention", {{"buckets", std::int64_t{32}}, {"max_distance", std::int64_t{9}}}).first,
       "not refused");
@@ -70,7 +71,7 @@ TEST(RelativeAttentionLayer, HasOneTableForAllBlocksOfItsStack) {
             "decoder.0.attention.distances");
 }
 
-TEST(ProductsOfLayers, HaveABiasUnlessToldOtherwise) {
+TEST(ProductsOfLayers, HaveABiasByDefault) {
   for (const char* name : {"alibi_attention", "cross_attention", "disentangled_attention", "feed_forward",
                            "gated_feed_forward", "linear_attention", "relative_attention", "rotary_attention",
                            "self_attention", "sliding_window_attention", "sparse_attention"})
@@ -104,27 +105,25 @@ TEST(AttentionLayers, HeadsMayHaveASizeOfTheirOwn) {
 }
 
 TEST(LinearAttentionLayer, RefusesACausalStack) {
-  EXPECT_EQ(
-      encore::testing::message_of<Error>([] {
-        make_built_in<Kind::layer>("linear_attention", "linear_attention", {},
-                                   {.width = 8, .max_length = 64, .causal = true});
-      }),
-      "linear_attention sums over all tokens of a sequence, those behind a token too, and a causal stack may "
-      "not see them; take self_attention there, or sparse_attention for long texts");
+  EXPECT_EQ(encore::testing::message_of<Error>([] {
+              make_built_in<Kind::layer>("linear_attention", "linear_attention", {},
+                                         {.width = 8, .max_length = 64, .causal = true});
+            }),
+            "linear_attention sums over all tokens of a sequence, later ones too, which a causal stack must "
+            "not see: use self_attention, or sparse_attention for long sequences");
 }
 TEST(RotaryAttentionLayer, RefusesOddHeadSizes) {
-  EXPECT_EQ(
-      refusal("rotary_attention", {{"heads", std::int64_t{128}}}).second,
-      "128 heads of model.width = 384 have 3 channels each; rotary positions turn pairs and need an even "
-      "number; 96 would do");
+  EXPECT_EQ(refusal("rotary_attention", {{"heads", std::int64_t{128}}}).second,
+            "128 heads of model.width = 384 have 3 channels each: rotary positions turn pairs and need an "
+            "even number; 96 would do");
   EXPECT_EQ(refusal("rotary_attention", {{"heads", std::int64_t{3}}}, 9).second,
-            "3 heads of model.width = 9 have 3 channels each; rotary positions turn pairs and need an even "
+            "3 heads of model.width = 9 have 3 channels each: rotary positions turn pairs and need an even "
             "number; set an even model.width");
   EXPECT_EQ(refusal("rotary_attention", {{"heads", std::int64_t{192}}}).first, "not refused");
   EXPECT_EQ(
       refusal("rotary_attention", {{"head_size", std::int64_t{7}}}),
       std::pair(std::string("head_size"),
-                std::string("a head of 7 channels; rotary positions turn pairs and need an even number")));
+                std::string("a head of 7 channels: rotary positions turn pairs and need an even number")));
 }
 
 /// What a layer makes of the numbers from a seed, in double.

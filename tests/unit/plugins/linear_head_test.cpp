@@ -92,15 +92,15 @@ TEST(LinearHead, WeighsClassesAsTorchDoes) {
 }
 
 TEST(LinearHead, RefusesToSmoothWhatIsWeighed) {
-  EXPECT_EQ(
-      testing::message_of<Error>(
-          [] { make_built_in<Kind::head>("linear_head", "linear", {}, context(Space::tokens, true, 0.1)); }),
-      "the linear head cannot smooth labels that the task weighs; set train.label_smoothing = 0, or take "
-      "the weights out of [task]");
+  EXPECT_EQ(testing::message_of<Error>([] {
+              make_built_in<Kind::head>("linear_head", "linear", {}, context(Space::tokens, true, 0.1));
+            }),
+            "the linear head cannot smooth labels if the task weighs them: set train.label_smoothing = 0, or "
+            "remove the weights from [task]");
 }
 
 /// Logits, the losses and the gradient of the states are those of the head on the means.
-TEST(LinearHead, TakesTheMeanOfATextsRows) {
+TEST(LinearHead, TakesTheMeanOfTheRowsOfAText) {
   const Device device;
   const OwnedBatch batch({3, 1, 2});
   const Values matrix = {1, 0.5, -1, 2, 0.25, -0.5}, bias = {0.1, -0.2, 0.3};  // (K, C), (K)
@@ -145,7 +145,7 @@ TEST(LinearHead, PoolsNoRowsThatHaveTargetsOfTheirOwn) {
               make_built_in<Kind::head>("linear_head", "linear", {{"pooling", std::string("mean")}},
                                         context(Space::tokens, false));
             }),
-            "this task has a target for each row, not for the text; set pooling = \"cls\"");
+            "this task has a target for each row, not for the text: set pooling = \"cls\"");
 }
 
 /// The losses of a head that adds up the channels of each row, after dropout in training.
@@ -158,7 +158,7 @@ Values dropped_sums(Space space, const std::vector<std::int64_t>& lengths,
   const auto head = make_built_in<Kind::head>("linear_head", "linear", {{"dropout", 0.5}}, of);
   HeadMemory memory(device, *head, 64, batch, DType::float64, 1, 0.0);
   Values matrix(3 * 64);
-  for (std::size_t i = 0; i < 64; ++i) matrix[i] = static_cast<double>(1 + i);  // tells masks apart
+  for (std::size_t i = 0; i < 64; ++i) matrix[i] = static_cast<double>(1 + i);  // distinguishes masks
   memory.memory().parameters()[0].set(matrix);
   memory.inputs()[0].fill(1.0);
   memory.columns()[0].fill(1.0);

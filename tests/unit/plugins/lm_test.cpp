@@ -1,4 +1,4 @@
-// Causal language modelling as a task: windows in which every token is a target once, what a text that goes
+// Causal language modelling as a task: windows in which every token is a target once, a text that continues
 // on is encoded as, and perplexity and bits per character against their definitions.
 #include "lm/lm.hpp"
 
@@ -100,7 +100,7 @@ TEST(Lm, EveryTokenOfALongTextIsATargetOnce) {
   }
 }
 
-TEST(Lm, WindowsAreSeparateAndTextsAreNeverJoined) {
+TEST(Lm, WindowsAreSeparateAndRecordsAreNeverJoined) {
   const Lm task = make(2);
   EXPECT_TRUE(task.separates_sequences());
   const ExampleSet set = encode(task, records_of({"a b c", "d"}), 2);
@@ -113,7 +113,7 @@ TEST(Lm, WindowsAreSeparateAndTextsAreNeverJoined) {
 }
 
 TEST(Lm, CountsTheCharactersThatArePredicted) {
-  // é has two bytes and is no token of this vocabulary; blanks count.
+  // é has two bytes and is not a token of this vocabulary; blanks count.
   const ExampleSet set = encode(make(3), records_of({"a b é c d"}), 3);
   EXPECT_EQ(characters(set, 0), Values{9});
   EXPECT_EQ(characters(set, 1), Values{}) << "the first window has the number";
@@ -140,7 +140,7 @@ TEST(Lm, MeasuresAreWhatTheyAreByDefinition) {
   EXPECT_NEAR(labelled.numbers("perplexity")[0], std::exp(3.875 / 5.0), 1e-12);
 }
 
-TEST(Lm, ATypedTextGoesOn) {
+TEST(Lm, ATypedTextContinues) {
   const Lm task = make(3);
   const Records records = task.from_text(Texts{"a b c", "", "d"});
   const ExampleSet set = encode(task, records, 3);
@@ -163,18 +163,18 @@ TEST(Lm, ATypedTextGoesOn) {
                    "perplexity 1.133, log-probability -0.125, 0.180 bits per character\td"}));
 }
 
-TEST(Lm, RefusesTextsInWhichNothingIsPredicted) {
+TEST(Lm, RefusesATextInWhichNothingIsPredicted) {
   EXPECT_EQ(message_of<Error>([] { make().prepare(records_of({})); }),
-            "the training set has no text; there is nothing to learn");
+            "the training set has no text to learn from");
   EXPECT_EQ(message_of<Error>([] {
               encode(make(), records_of({"a", " "}));
             }),
-            "text 2 has no token, so that nothing of it can be predicted; leave it out");
+            "text 2 has no token, so nothing in it can be predicted: leave it out");
   EXPECT_EQ(message_of<Error>([] { encode(make(64, false), records_of({"a"})); }),
-            "text 1 has fewer than two tokens, so that nothing of it can be predicted; leave it out, or set "
+            "text 1 has fewer than two tokens, so nothing in it can be predicted: leave it out, or set "
             "markers = true");
   EXPECT_EQ(message_of<Error>([] { make().restore("good\nbad\n"); }),
-            "the run's labels are those of another task; language modelling has none");
+            "the run has labels of another task; language modelling has no labels");
   make().restore(make().knowledge());
 }
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Makes bleu_tokenizers.json: texts as sacreBLEU's tokenizers cut them, and corpora with the BLEU by each, for
+"""Makes bleu_tokenizers.json: examples as sacreBLEU's tokenizers cut them, and corpora with the BLEU by each, for
 text_scores_test.cpp.
 
     pip install sacrebleu
     python3 make_bleu_tokenizers.py > bleu_tokenizers.json
 
 One text has a character of each category on each side of punctuation, so that a wrong range is seen; the others are the
-corpora of make_text_scores.py, and texts in several scripts.
+corpora of make_text_scores.py, and examples in several scripts.
 """
 import json
 import random

@@ -5,7 +5,7 @@ text_scores_test.cpp.
     pip install sacrebleu rouge-score
     python3 make_text_scores.py > text_scores.json
 
-Cases: chosen ones (nothing in common, empty texts, one word, numbers, quotation marks, entities, Unicode), and random
+Cases: chosen ones (nothing in common, an empty text, one word, numbers, quotation marks, entities, Unicode), and random
 mixtures of words, punctuation and white space, where what was written is the reference with some of its words changed.
 """
 import json
@@ -69,7 +69,7 @@ def random_corpora(rng, count):
 
 
 def scores(written, references):
-    """Of a corpus; ROUGE of each of its texts."""
+    """Returns the scores of a corpus, with ROUGE of each of its examples."""
     import rouge_score.rouge_scorer  # make_bleu_tokenizers.py does without
 
     scorer = rouge_score.rouge_scorer.RougeScorer(["rouge1", "rouge2", "rougeL"], use_stemmer=False)

@@ -1,5 +1,5 @@
-// Masked language modelling with next_sentence: windows of two texts, the second of which follows the first
-// or is of another record; how often, from where, and how its accuracy is counted.
+// Masked language modelling with next_sentence: windows of a text pair, the second part of which follows the
+// first or comes from another record; how often, from where, and how its accuracy is counted.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -16,8 +16,8 @@ namespace {
 
 using testing::message_of;
 
-/// Upper case letters stand for records: text i is so many words of three letters that no other record has.
-/// Letter 3 i, 3 i + 1, 3 i + 2, again and again.
+/// Upper case letters stand for records: text i has the given number of three-letter words that no other
+/// record has. Letter 3 i, 3 i + 1, 3 i + 2, again and again.
 std::string text_of(std::size_t record, std::size_t words) {
   std::string text;
   for (std::size_t k = 0; k < words; ++k)
@@ -35,7 +35,7 @@ Texts several_texts(std::size_t count, std::size_t words) {
   return texts;
 }
 
-/// A window as its two texts, without what was masked.
+/// A window as its text pair, with masks undone.
 struct Window {
   Values first, second;
   std::int32_t next = 0;
@@ -53,7 +53,7 @@ Window window_of(const ExampleSet& set, std::size_t sequence) {
   return window;
 }
 
-TEST(NextSentence, AWindowHoldsTwoTextsAndNothingIsLeftOut) {
+TEST(NextSentence, AWindowHoldsAPairAndNothingIsLeftOut) {
   const auto task = make({.max_length = 15, .next_sentence = true});
   const ExampleSet set = encode(*task, several_texts(8, 50), 15);
   std::map<std::int32_t, int> times;
@@ -69,7 +69,7 @@ TEST(NextSentence, AWindowHoldsTwoTextsAndNothingIsLeftOut) {
       if (window.next == follows) own.insert(own.end(), window.second.begin(), window.second.end());
       if (window.next == no_target) {
         EXPECT_TRUE(window.second.empty());
-        EXPECT_EQ(window.first.size(), 1U) << "one token is no pair";
+        EXPECT_EQ(window.first.size(), 1U) << "one token is not a pair";
         continue;
       }
       ASSERT_FALSE(window.first.empty());
@@ -96,7 +96,7 @@ TEST(NextSentence, AWindowHoldsTwoTextsAndNothingIsLeftOut) {
   EXPECT_EQ(counts.at("pieces"), tokens);
 }
 
-TEST(NextSentence, HalfOfTheSecondTextsFollow) {
+TEST(NextSentence, HalfOfThePairsFollow) {
   int stay = 0;
   std::map<std::size_t, int> cuts;
   for (std::uint64_t key = 0; key < 4000; ++key) {
@@ -109,7 +109,7 @@ TEST(NextSentence, HalfOfTheSecondTextsFollow) {
   for (const auto& [cut, times] : cuts) EXPECT_NEAR(times, 800, 102) << cut;
 }
 
-TEST(NextSentence, TextsOfElsewhereAreOfEveryOtherRecordAndBeginWithAWord) {
+TEST(NextSentence, OtherSecondPartsAreOfEveryRecordAndBeginWithAWord) {
   const Texts texts = {"own own", "ab cd ef gh", "ÄÖ ÜÄ ÖÜ", "  "};
   std::map<std::string, int> times;
   for (std::uint64_t key = 0; key < 600; ++key) {
@@ -129,7 +129,7 @@ TEST(NextSentence, TextsOfElsewhereAreOfEveryOtherRecordAndBeginWithAWord) {
   }
 }
 
-TEST(NextSentence, PairsStandStillAndMasksAreDrawnAnew) {
+TEST(NextSentence, PairsStayAndMasksAreDrawnAgain) {
   for (const bool whole_word : {false, true}) {
     const auto task = make({.max_length = 15, .whole_word = whole_word, .next_sentence = true});
     const ExampleSet set = encode(*task, several_texts(8, 50), 15);
@@ -143,7 +143,7 @@ TEST(NextSentence, PairsStandStillAndMasksAreDrawnAnew) {
   }
 }
 
-TEST(NextSentence, CountsThePairsThatAreToldRight) {
+TEST(NextSentence, CountsThePairsThatArePredictedRight) {
   const auto task = make({.max_length = 15, .next_sentence = true});
   const ExampleSet set = encode(*task, several_texts(8, 50), 15);
   std::vector<OutputRule> rules = task->outputs();
@@ -200,7 +200,7 @@ TEST(NextSentence, AnswersWhetherOneTextFollowsAnother) {
 TEST(NextSentence, RefusesWhereThereIsNoPair) {
   const auto task = make({.next_sentence = true});
   EXPECT_EQ(message_of<Error>([&] { task->prepare(records_of({"a b c"})); }),
-            "the training set is one record, and next_sentence takes half of the second texts from others; "
+            "the training set is one record, but next_sentence takes half of the second parts from others: "
             "set data.record = \"paragraph\", or name several files");
   task->prepare(records_of({"a b c", "d"}));
   EXPECT_EQ(message_of<OptionError>([&] { make({.max_length = 4, .next_sentence = true}); }),

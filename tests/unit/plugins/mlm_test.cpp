@@ -30,7 +30,7 @@ TEST(Mlm, PicksAShareOfTheTokensAtLeastOne) {
   EXPECT_EQ(targets(set, 1), Values{first_ordinary});
 }
 
-TEST(Mlm, CutsLongTextsIntoWindowsAndLeavesNothingOut) {
+TEST(Mlm, CutsALongTextIntoWindowsAndLeavesNothingOut) {
   const auto task = make({.max_length = 12});
   const ExampleSet set = encode(*task, {words(25), "a b"}, 12);
   ASSERT_EQ(set.size(), 2U);
@@ -251,9 +251,9 @@ TEST(Mlm, AnswersWhatAUserMasked) {
 TEST(Mlm, RefusesWhatItCannotUse) {
   const auto task = make();
   EXPECT_EQ(message_of<Error>([&] { task->prepare(records_of({})); }),
-            "the training set has no text; there is nothing to learn");
+            "the training set has no text to learn from");
   EXPECT_EQ(message_of<Error>([&] { task->restore("good\nbad\n"); }),
-            "the run's labels are those of another task; masked language modelling has none");
+            "the run has labels of another task; masked language modelling has no labels");
   task->restore(task->knowledge());
   EXPECT_EQ(message_of<Error>([&] {
               encode_records(*task, records_of({"a"}),

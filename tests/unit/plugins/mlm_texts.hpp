@@ -83,7 +83,7 @@ inline Values unmasked(const ExampleSet& set, std::size_t sequence) {
   return ids;
 }
 
-/// "a b c a b c ...", so many words, from the letter with this number on.
+/// Returns "a b c a b c ..." with `count` words, from the letter with this number on.
 inline std::string words(std::size_t count, std::size_t first = 0) {
   std::string text;
   for (std::size_t i = 0; i < count; ++i)

@@ -83,8 +83,8 @@ TEST(Multilabel, RefusesWhatItCannotLearnFrom) {
     Multilabel task = make();
     return message_of<Error>([&] { task.prepare(records_of(Texts(labels.size(), "a"), labels)); });
   };
-  EXPECT_EQ(refusal({}), "the training set has no text; there is nothing to learn");
-  EXPECT_EQ(refusal({{}, {}}), "no text of the training set has a label; there is nothing to learn");
+  EXPECT_EQ(refusal({}), "the training set has no text to learn from");
+  EXPECT_EQ(refusal({{}, {}}), "no text of the training set has a label, so there is nothing to learn");
   EXPECT_EQ(refusal({{"joy", ""}}), "a label is empty; leave it out of its list");
   EXPECT_EQ(refusal({{"j\noy"}}), "the label \"j\noy\" has a line break in it");
 }
@@ -149,13 +149,11 @@ TEST(Multilabel, CountsLabelsThatTrainingLacksAsMissed) {
   Multilabel task = task_with_labels();
   const Records records = records_of({"a", "c"}, {{"odd", "joy"}, {"rage"}});
   EXPECT_EQ(message_of<Error>([&] { encode(task, records); }),
-            "the label \"odd\" stands in no set that was looked at");
+            "unknown label \"odd\": it is in none of the data sets");
   task.extend(records);
   const ExampleSet set = encode(task, records);
-  EXPECT_EQ(
-      task.describe(set).notes.back(),
-      "the label \"odd\" of 1 text does not stand in the training set; it is counted as missed whatever a "
-      "model says");
+  EXPECT_EQ(task.describe(set).notes.back(),
+            "the label \"odd\" of 1 example is not in the training set; it always counts as missed");
   const auto values = measured(task, set, {0.9F, 0.1F, 0.1F, 0.1F, 0.1F, 0.8F});
   EXPECT_DOUBLE_EQ(values.at("recall/odd"), 0.0);
   EXPECT_DOUBLE_EQ(values.at("subset_accuracy"), 0.5);
@@ -175,7 +173,7 @@ TEST(Multilabel, AnswersATypedText) {
   EXPECT_EQ(answers.texts("shown"), (Texts{"joy 0.91, rage 0.60\ta c", "-\t"}));
 }
 
-TEST(Thresholds, PartTheTextsWithTheBestF1) {
+TEST(Thresholds, SeparateTheExamplesWithTheBestF1) {
   EXPECT_EQ(best_threshold({{0.9F, true}, {0.25F, true}, {0.125F, false}}, 0.5F), 0.1875F)
       << "halfway between two neighbours";
   EXPECT_EQ(best_threshold({{0.9F, false}, {0.75F, true}, {0.25F, false}}, 0.5F), 0.5F);
@@ -201,17 +199,15 @@ TEST(Thresholds, ReadBackWithEqualBits) {
   const std::string text = thresholds_text(thresholds, labels);
   EXPECT_EQ(text, "0.1 joy\n0.33333334 great love\n");
   EXPECT_EQ(thresholds_from_text(text, labels), thresholds);
-  EXPECT_EQ(
-      message_of<Error>([&] {
-        thresholds_from_text(text, {"joy", "love"});
-      }),
-      "the thresholds that were tuned are not those of these labels: \"0.33333334 great love\" stands in "
-      "the place of \"love\"");
+  EXPECT_EQ(message_of<Error>([&] {
+              thresholds_from_text(text, {"joy", "love"});
+            }),
+            "the tuned thresholds belong to other labels: found \"0.33333334 great love\" in the place of "
+            "\"love\"");
   EXPECT_EQ(message_of<Error>([&] { thresholds_from_text("x joy", {"joy"}); }),
-            "the thresholds that were tuned are not those of these labels: \"x joy\" stands in the place of "
-            "\"joy\"");
+            "the tuned thresholds belong to other labels: found \"x joy\" in the place of \"joy\"");
   EXPECT_EQ(message_of<Error>([&] { thresholds_from_text(text, {"joy"}); }),
-            "thresholds were tuned for more labels than there are");
+            "the tuned thresholds are for more labels than the run has");
 }
 
 TEST(Multilabel, TunesAThresholdForEachLabelOnTheDevelopmentSet) {
@@ -232,7 +228,7 @@ TEST(Multilabel, TunesAThresholdForEachLabelOnTheDevelopmentSet) {
   task.use("");
   EXPECT_EQ(task.label(dev, set, outputs_of(task, set, scores)).lists("labels"),
             (Lists{{"love", "rage"}, {}}));
-  EXPECT_EQ(task_with_labels().tune(set, outputs_of(task, set, scores)), "") << "nobody asks for it";
+  EXPECT_EQ(task_with_labels().tune(set, outputs_of(task, set, scores)), "") << "the option is off";
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ TEST(Ner, RefusesWhatItCannotLearnFrom) {
   EXPECT_EQ(refusal({"O"}),
             "no word of the training set belongs to an entity (every tag is O); there is nothing to learn");
   for (const std::string tag : {"", "B", "B-", "PER", "S-PER"})
-    EXPECT_EQ(refusal({tag}), "\"" + tag + "\" is no tag of IOB2; a tag is O, or B- or I- before a type");
+    EXPECT_EQ(refusal({tag}), "invalid tag \"" + tag + "\": expected O, or B- or I- before a type (IOB2)");
   Ner task(defaults, {16});
   EXPECT_EQ(message_of<Error>([&] { task.restore(""); }), "a list of labels needs at least one label");
   EXPECT_EQ(message_of<Error>([&] { task.restore("O\nB-X\nO\n"); }), "the list of labels names \"O\" twice");
@@ -138,14 +138,14 @@ TEST(Ner, GivesLabelsTheListLacksNoTarget) {
   Ner task = task_with_labels(16);
   const Records records = records_of({{"a", "c", "a"}}, {{"B-Y", "I-Y", "B-X"}});
   EXPECT_EQ(message_of<Error>([&] { encode_records(task, records, make_tokenizer(), 16); }),
-            "the label \"B-Y\" stands in no set that was looked at");
+            "unknown label \"B-Y\": it is in none of the data sets");
   task.extend(records);
   const ExampleSet set = encode_records(task, records, make_tokenizer(), 16);
   EXPECT_EQ(column(set, "targets", 0), (Values{-1, -1, -1, 1, -1}));
   EXPECT_EQ(column(set, "labelled", 0), (Values{-1, 0, 0, 0, -1})) << "a prediction knows no labels";
   EXPECT_EQ(column(set, "first_pieces", 0), (Values{1, 2, 3}));
   EXPECT_EQ(task.describe(set).notes.at(0),
-            "the label \"Y\" of 1 entity does not stand in the training set; they are scored as missed");
+            "the label \"Y\" of 1 entity is not in the training set; it always counts as missed");
 }
 
 TEST(Ner, MarksTheRowsToDecodeInPredictionAndAnswers) {

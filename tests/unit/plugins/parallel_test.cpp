@@ -49,19 +49,19 @@ TEST(Parallel, RefusesAFileWithoutItsPartner) {
   EXPECT_EQ(message_of<Error>([] {
               read({{"train.en", "one\n"}});
             }),
-            "train.en: the training set has 1 file, so this one has no partner; name the files in pairs, "
+            "train.en: the training set has 1 file, so this one has no partner: name the files in pairs, "
             "[\"source\", \"target\"]");
   EXPECT_EQ(message_of<Error>([] {
               read({{"a.en", "one"}, {"a.de", "eins"}, {"b.en", "two"}});
             }),
-            "b.en: the training set has 3 files, so this one has no partner; name the files in pairs, "
+            "b.en: the training set has 3 files, so this one has no partner: name the files in pairs, "
             "[\"source\", \"target\"]");
 }
 
 TEST(Parallel, RefusesFilesOfUnequalLength) {
   EXPECT_EQ(refusal("one\n", "eins\nzwei\n"),
             "train.en has 1 line and train.de has 2; line i of one belongs to line i of the other, so both "
-            "need equally many");
+            "need the same number");
   EXPECT_NE(refusal("one\ntwo\n\n", "eins\nzwei\n", skipping).find("train.en has 3 lines and train.de has 2"),
             std::string::npos)
       << "skipping does not mend what belongs to what";
@@ -69,9 +69,8 @@ TEST(Parallel, RefusesFilesOfUnequalLength) {
 
 TEST(Parallel, NamesEveryEmptySide) {
   EXPECT_EQ(refusal("one\n \n\nfour\n", "eins\nzwei\n\n\t\n"),
-            "train.en:2: this line is empty, and that of train.de is not\n"
-            "train.en:3: this line is empty, and that of train.de too\n"
-            "train.de:4: this line is empty, and that of train.en is not");
+            "train.en:2: this line is empty, but that of train.de is not\ntrain.en:3: this line is empty, "
+            "and so is that of train.de\ntrain.de:4: this line is empty, but that of train.en is not");
 }
 
 TEST(Parallel, CountsTheRowsOfEachFileWhereTheyTakeTurns) {
@@ -90,15 +89,17 @@ TEST(Parallel, SkipsPairsWithAnEmptySideAndCountsThem) {
   const Records records = read("one\n\nthree\n", "eins\nzwei\n\n", skipping);
   EXPECT_EQ(records.texts("source"), Texts{"one"});
   EXPECT_EQ(records.texts("target"), Texts{"eins"});
-  EXPECT_EQ(records.notes, Texts{"2 of 3 rows are skipped; the first: train.en:2: this line is empty, and "
-                                 "that of train.de is not"});
+  EXPECT_EQ(
+      records.notes,
+      Texts{
+          "2 of 3 rows are skipped; the first: train.en:2: this line is empty, but that of train.de is not"});
 }
 
 TEST(Parallel, RefusesASetWithoutAnyPair) {
-  EXPECT_EQ(refusal("", ""), "train.en: the training set is empty; it needs at least one pair of lines");
+  EXPECT_EQ(refusal("", ""), "train.en: the training set is empty: expected at least one pair of lines");
   EXPECT_EQ(refusal("\n", "x\n", skipping),
             "train.en: the training set has no pair of lines with text; 1 of 1 rows is skipped: train.en:1: "
-            "this line is empty, and that of train.de is not");
+            "this line is empty, but that of train.de is not");
 }
 
 TEST(Parallel, WritesTheTargets) {

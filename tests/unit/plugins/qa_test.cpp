@@ -175,7 +175,7 @@ TEST(QaTexts, ComeBackFromAColumn) {
   EXPECT_EQ(texts_in(values), texts);
   EXPECT_EQ(texts_in({}), Texts{});
   for (const Values& broken : {Values{5, 0}, Values{-1}, Values{1}})
-    EXPECT_EQ(message_of<Error>([&] { texts_in(broken); }), "the texts of the encoded set are broken");
+    EXPECT_EQ(message_of<Error>([&] { texts_in(broken); }), "the text of the encoded set is damaged");
 }
 
 TEST(Qa, PutsAQuestionInFrontOfEveryWindow) {
@@ -231,12 +231,11 @@ TEST(Qa, CountsWhatCannotBeLearned) {
   EXPECT_EQ(count(description, "answers in no window"), 1);
   EXPECT_EQ(description.notes.at(1),
             "1 of 3 questions are longer than max_question = 2 tokens and cut at the end");
-  EXPECT_EQ(
-      description.notes.at(2),
-      "the answer to 1 of 3 questions lies within no window, so it is not learned; a larger stride gives "
-      "windows that overlap more");
+  EXPECT_EQ(description.notes.at(2),
+            "the answer to 1 of 3 questions is in no window, so it is not learned; a larger stride makes "
+            "windows overlap more");
   EXPECT_EQ(description.notes.at(3),
-            "1 of 3 questions have no answer, and one is always given; set task.no_answer = true");
+            "1 of 3 questions have no answer, but the model always gives one: set task.no_answer = true");
   EXPECT_EQ(task.left_out(set, 0), "its question is read without its last 1 token (task.max_question = 2)");
   EXPECT_EQ(task.left_out(set, 1), "");
 }
@@ -249,7 +248,7 @@ TEST(Qa, GivesTheBestSpanOfAllWindows) {
   Outputs outputs = outputs_with(
       task, set, {{0, {50, 50}}, {2, {50, 50}}, {8, {50, 50}}, {14, {3, 0}}, {15, {0, 2}}, {22, {4, 0}}});
   EXPECT_EQ(task.label(records, set, outputs).spans("answers").at(0), (Spans{{"", "ö d", 8, 11}}))
-      << "rows of the question and the markers are no answer";
+      << "rows of the question and the markers are not an answer";
   Statistics statistics;
   task.measure(set, outputs, statistics);
   EXPECT_EQ(statistics.examples(), 1U);
@@ -259,7 +258,7 @@ TEST(Qa, GivesTheBestSpanOfAllWindows) {
       << "of the last window";
   outputs = outputs_with(task, set, {{6, {3, 0}}, {5, {0, 5}}});
   EXPECT_EQ(task.label(records, set, outputs).spans("answers").at(0), (Spans{{"", "a c", 0, 3}}))
-      << "an end in front of its start is none";
+      << "an end before its start is not an answer";
   const Qa brief = make({.max_length = 9, .stride = 1, .max_question = 3, .max_answer = 1});
   outputs = outputs_with(brief, set, {{14, {3, 0}}, {15, {0, 2}}});
   EXPECT_EQ(brief.label(records, set, outputs).spans("answers").at(0), (Spans{{"", "ö", 8, 9}}));
@@ -328,10 +327,10 @@ TEST(Qa, TunesWhenNoAnswerIsGiven) {
   EXPECT_DOUBLE_EQ(f1(), 1.0);
   task.use("");
   EXPECT_DOUBLE_EQ(f1(), 1.0 / 3.0);
-  EXPECT_EQ(message_of<Error>([&] { task.use("4"); }), "\"4\" is no threshold that was tuned");
-  EXPECT_EQ(make({.no_answer = true}).tune(set, outputs), "") << "nobody asks for it";
+  EXPECT_EQ(message_of<Error>([&] { task.use("4"); }), "invalid tuned threshold \"4\"");
+  EXPECT_EQ(make({.no_answer = true}).tune(set, outputs), "") << "the option is off";
   EXPECT_EQ(message_of<OptionError>([] { make({.tunes = true}); }),
-            "tune_no_answer chooses when no answer is given, which no_answer = false rules out");
+            "tune_no_answer = true needs no_answer = true");
 }
 
 TEST(Qa, AnswersATypedQuestion) {
@@ -354,28 +353,26 @@ TEST(Qa, AnswersATypedQuestion) {
 
 TEST(Qa, RefusesAQuestionWithoutAContext) {
   const std::vector<std::string> lines = {"Where does Anna live?"};
-  EXPECT_EQ(
-      message_of<Error>([&] { make().from_text(lines); }),
-      "\"Where does Anna live?\" is a question without a context; a line is a question, a tab and the text "
-      "that holds the answer");
+  EXPECT_EQ(message_of<Error>([&] { make().from_text(lines); }),
+            "\"Where does Anna live?\" has no context: expected a question, a tab and the text that holds "
+            "the answer");
 }
 
 TEST(Qa, RefusesWhatItCannotLearnFrom) {
   Qa task = make();
   EXPECT_EQ(message_of<Error>([&] { task.prepare(records_of({}, {}, {})); }),
-            "the training set has no question; there is nothing to learn");
+            "the training set has no questions to learn from");
   EXPECT_EQ(message_of<Error>([&] { task.prepare(records_of({"a"}, {"a"}, {{}})); }),
-            "no question of the training set has an answer; there is nothing to learn");
+            "no question of the training set has an answer, so there is nothing to learn");
   EXPECT_EQ(message_of<Error>([&] {
               encode(task, records_of({"a"}, {"a c"}, {{{"", "c", 1, 2}}}));
             }),
-            "the answer \"c\" does not stand at 1 of its context");
+            "the answer \"c\" is not at position 1 of its context");
   EXPECT_EQ(message_of<Error>([&] {
               encode(task, records_of({"a"}, {"a c"}, {{{"", "c", 9, 10}}}));
             }),
-            "the answer \"c\" does not stand at 9 of its context");
-  EXPECT_EQ(message_of<Error>([&] { task.restore("bad\ngood\n"); }),
-            "this is not what the task \"qa\" keeps with a run");
+            "the answer \"c\" is not at position 9 of its context");
+  EXPECT_EQ(message_of<Error>([&] { task.restore("bad\ngood\n"); }), "invalid knowledge of the task \"qa\"");
   Qa other = make();
   other.restore(task.knowledge());
   EXPECT_EQ(other.knowledge(), task.knowledge());

@@ -286,12 +286,11 @@ TEST(QuestionFilesOf, EachFieldOfATaskIsAColumnOrMember) {
             "a\tb\tpredicted_similarity\tpredicted_number\nx\ty\t0.5\t4\n");
   EXPECT_EQ(answered(*make<jsonl::JsonlReader>(), "{\"text\":\"x\"}", answers),
             "{\"text\":\"x\",\"predicted_similarity\":0.5,\"predicted_number\":4.0}");
-  EXPECT_EQ(
-      message_of<Error>([&] {
-        answered(*make<tsv::TsvReader>(), "x\n", one_field("vector", Records::NumberLists{{1.0, 2.0}}));
-      }),
-      "the answers \"vector\" of the task are lists of numbers or parts of the text, which no column can "
-      "hold; use --format jsonl");
+  EXPECT_EQ(message_of<Error>([&] {
+              answered(*make<tsv::TsvReader>(), "x\n", one_field("vector", Records::NumberLists{{1.0, 2.0}}));
+            }),
+            "the answers \"vector\" of the task are lists of numbers or parts of the text, which a column "
+            "cannot hold: use --format jsonl");
 }
 
 TEST(QuestionFilesOf, RepeatedHeadingsAreExtendedToo) {
@@ -312,7 +311,7 @@ TEST(QuestionFilesOf, OtherColumnsAreRefusedWithWhatToDo) {
   const auto words = make<conll::ConllReader>();
   EXPECT_EQ(refusal(*words, "Anna lives in Lund .\nIt rains .\n"),
             "a.txt:2: this row has 3 columns, the rows before it have 5; every row needs the same columns, "
-            "one token per row; a file of plain text is read with --format text");
+            "one token per row; read a file of plain text with --format text");
   EXPECT_EQ(refusal(*make<conll::ConllReader>({{"token_column", std::int64_t{2}}}), "Anna\nlives\n"),
             "a.txt:1: this row has 1 column and no column 2, which holds the token; only the columns behind "
             "it may be missing\n"
@@ -327,8 +326,8 @@ TEST(QuestionFilesOf, OtherColumnsAreRefusedWithWhatToDo) {
   EXPECT_EQ(refusal(*rows, "good\tfine\nfine\n"),
             "a.txt:2: this row has 1 column, the rows before it have 2; every row needs the same columns");
   EXPECT_EQ(refusal(*rows, "fine\n"),
-            "a.txt:1: this row has 1 column and no column 2, which holds the text; columns are parted by "
-            "tabs; where there is no label its column may be empty, or missing behind the others");
+            "a.txt:1: this row has 1 column and no column 2, which holds the text; columns are separated by "
+            "tabs; without a label its column may be empty, or missing behind the others");
   EXPECT_EQ(questions_of(*rows, "\tfine\n").texts("text"), Records::Texts{"fine"});
   EXPECT_EQ(refusal(*make<tsv::TsvReader>({{"header", true}, {"text_column", std::string("text")}}),
                     "words\tlabel\nfine\tgood\n"),
@@ -337,20 +336,19 @@ TEST(QuestionFilesOf, OtherColumnsAreRefusedWithWhatToDo) {
                   .starts_with("a.txt:1: this row names the columns (\"text\", \"label\")"));
 
   EXPECT_EQ(refusal(*make<jsonl::JsonlReader>(), "{\"label\": \"good\"}\n"),
-            "a.txt:1: this object has no key \"text\"");
+            "a.txt:1: this object lacks the key \"text\"");
   EXPECT_TRUE(refusal(*make<squad::SquadReader>(), "never better\n").starts_with("a.txt:1:2: this is "));
 }
 
 TEST(QuestionFilesOf, RowsThatCannotBeReadAreRefusedWhereARunSkipsThem) {
   const std::pair<std::string, OptionValue> skip = {"bad_rows", std::string("skip")};
-  EXPECT_EQ(
-      refusal(*make<conll::ConllReader>({skip}), "Anna O\n\nlives\n"),
-      "a.txt:3: this row has 1 column, the rows before it have 2; every row needs the same columns, one "
-      "token per row; a file of plain text is read with --format text");
+  EXPECT_EQ(refusal(*make<conll::ConllReader>({skip}), "Anna O\n\nlives\n"),
+            "a.txt:3: this row has 1 column, the rows before it have 2; every row needs the same columns, "
+            "one token per row; read a file of plain text with --format text");
   EXPECT_EQ(refusal(*make<tsv::TsvReader>({skip}), "\tgood\nfine\tgood\n"),
             "a.txt:1: the text in column 1 is empty");
   EXPECT_EQ(refusal(*make<jsonl::JsonlReader>({skip}), "{}\n{\"text\": \"a\"}\n"),
-            "a.txt:1: this object has no key \"text\"");
+            "a.txt:1: this object lacks the key \"text\"");
   EXPECT_EQ(refusal(*make<squad::SquadReader>({skip}),
                     R"({"data": [{"paragraphs": [{"context": "Lund", "qas": [{"id": "1"}]}]}]})"),
             "a.txt: article 1, paragraph 1, question 1 (1): no text \"question\"");
@@ -372,8 +370,8 @@ TEST(QuestionFilesOf, LabelsThatWouldBePartedAreRefused) {
   const Records answers = one_field("tags", Records::TextLists{{"proper noun"}});
   const auto reader = make<conll::ConllReader>({{"label_type", std::string("word")}});
   EXPECT_EQ(message_of<Error>([&] { answered(*reader, "Lund x\n", answers); }),
-            "a.txt:1: the label \"proper noun\" cannot be written in columns that are parted by \" \"; part "
-            "the columns by tabs");
+            "a.txt:1: the label \"proper noun\" cannot be written in columns that are separated by \" \"; "
+            "separate the columns by tabs");
   EXPECT_EQ(answered(*reader, "Lund\tx\n", answers), "Lund\tx\tproper noun\n");
 }
 

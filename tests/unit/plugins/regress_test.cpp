@@ -65,7 +65,7 @@ TEST(Regress, RemembersThatExamplesArePairs) {
   again.restore(task.knowledge());
   EXPECT_EQ(again.columns(), task.columns());
   EXPECT_EQ(message_of<Error>([&] { again.restore("positive\nnegative\n"); }),
-            "this is not what a run of the task \"regress\" leaves");
+            "invalid knowledge of the task \"regress\"");
 }
 
 TEST(Regress, RefusesWhatItCannotLearnFrom) {
@@ -73,12 +73,12 @@ TEST(Regress, RefusesWhatItCannotLearnFrom) {
     Regress task({}, {16});
     return message_of<Error>([&] { task.prepare(records_of(Texts(numbers.size(), "a"), numbers)); });
   };
-  EXPECT_EQ(refusal({}), "the training set has no text; there is nothing to learn");
+  EXPECT_EQ(refusal({}), "the training set has no text to learn from");
   EXPECT_EQ(refusal({2.5, 2.5}),
-            "every text of the training set has the number 2.5; there is nothing to learn");
+            "all examples of the training set have the number 2.5; there is nothing to learn");
   EXPECT_EQ(refusal({1.0, std::numeric_limits<double>::quiet_NaN()}),
-            "a number is nan, which is not finite; every text needs a number");
-  EXPECT_TRUE(refusal({1.0, 1e300}).ends_with("which is not finite; every text needs a number"));
+            "invalid number nan: every text needs a finite number");
+  EXPECT_TRUE(refusal({1.0, 1e300}).ends_with("every text needs a finite number"));
 }
 
 TEST(Regress, MeasuresErrorsAndCorrelations) {

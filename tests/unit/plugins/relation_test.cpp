@@ -91,21 +91,21 @@ TEST(Relation, CutsBehindThenInFrontThenBetweenThenTheSpans) {
   const ExampleSet set = encode(task, text, 4);
   EXPECT_EQ(task.left_out(set, 0), "its label does not depend on 9 tokens of it");
   EXPECT_EQ(task.describe(set).notes.back(),
-            "1 of 1 text are longer than max_length = 4: 9 tokens are cut, around the spans first");
+            "1 of 1 example are longer than max_length = 4: 9 tokens are cut, around the spans first");
 }
 
 TEST(Relation, RefusesWhatHasNoTwoSpans) {
   EXPECT_EQ(message_of<OptionError>([] { Relation(defaults, {7}); }),
-            "data.max_length = 7 leaves no room for two spans and their signs; they need 8");
+            "data.max_length = 7 leaves no room for two spans and their signs: expected at least 8");
   Records records;
   records.add("text", Texts{"a c"});
   records.add("spans", Records::SpanLists{{{"e1", "a", 0, 1}, {"e2", "a c", 0, 3}}});
   EXPECT_EQ(message_of<Error>([&] { encode_records(make(), records, make_tokenizer(), 16); }),
-            "record 1 has no two spans within its text, one behind the other");
+            "record 1 needs two spans within its text, one behind the other");
   EXPECT_EQ(message_of<Error>([] {
               make().from_text(Texts{"<e1>a</e1> <e2>c</e2>", "a"});
             }),
-            "line 2: the text has no <e1>; its two spans stand between <e1> and </e1>, <e2> and </e2>");
+            "line 2: the text has no <e1>: expected two spans, between <e1> and </e1>, <e2> and </e2>");
 }
 
 TEST(Relation, AnswersATypedText) {

@@ -52,7 +52,7 @@ TEST(SpanHead, LearnsWhereTheSpanBeginsAndEnds) {
 TEST(SpanHead, RefusesLabelSmoothing) {
   const HeadContext smoothed = {.width = 2, .label_smoothing = 0.1};
   EXPECT_EQ(testing::message_of<Error>([&] { make_built_in<Kind::head>("span_head", "span", {}, smoothed); }),
-            "the span head cannot smooth labels; set train.label_smoothing = 0");
+            "the span head cannot smooth labels: set train.label_smoothing = 0");
 }
 
 }  // namespace

@@ -75,39 +75,40 @@ TEST(Squad, ReadsSeveralFilesWithMarksAndOtherMembers) {
   EXPECT_EQ(read(file_of(replaced(zoe, "Zoë\"", "\\u005aoë\""))).texts("id"), Texts{"q1"}) << "escapes";
 }
 
-TEST(Squad, RefusesWhatIsNoSquadFile) {
-  const std::string form = "a SQuAD file is {\"data\": [{\"paragraphs\": [...]}]}";
-  EXPECT_EQ(refusal(""), "train.json:1:1: this is no JSON; " + form);
-  EXPECT_EQ(refusal("{\n\"data\": [,]}"), "train.json:2:10: this is no JSON; " + form);
-  EXPECT_EQ(refusal("[]"), "train.json: no list \"data\"; " + form);
-  EXPECT_EQ(refusal("{\"data\": 3}"), "train.json: no list \"data\"; " + form);
+TEST(Squad, RefusesAFileThatIsNotSquad) {
+  const std::string form = "expected a SQuAD file, {\"data\": [{\"paragraphs\": [...]}]}";
+  EXPECT_EQ(refusal(""), "train.json:1:1: invalid JSON: " + form);
+  EXPECT_EQ(refusal("{\n\"data\": [,]}"), "train.json:2:10: invalid JSON: " + form);
+  EXPECT_EQ(refusal("[]"), "train.json: no list \"data\": " + form);
+  EXPECT_EQ(refusal("{\"data\": 3}"), "train.json: no list \"data\": " + form);
   EXPECT_EQ(refusal("{\"data\": []}"),
-            "train.json: the training set is empty; it needs at least one question");
-  EXPECT_EQ(refusal(file_of("")), "train.json: the training set is empty; it needs at least one question");
+            "train.json: the training set is empty: expected at least one question");
+  EXPECT_EQ(refusal(file_of("")), "train.json: the training set is empty: expected at least one question");
   EXPECT_EQ(refusal("\n" + std::string(100000, '[')),
             "train.json:2:33: JSON nested more than 32 levels deep");
-  EXPECT_EQ(refusal("{\"data\": 1e999}"), "train.json: JSON with a number that no 64-bit float can hold");
+  EXPECT_EQ(refusal("{\"data\": 1e999}"),
+            "train.json: invalid JSON: a number is too large for a 64-bit float");
 }
 
 TEST(Squad, RefusesAnAnswerThatDoesNotStandWhereItShould) {
   EXPECT_EQ(refusal(file_of(replaced(zoe, ": 0}", ": 4}"))),
             of_first +
-                "the answer \"Zoë\" does not stand at answer_start = 4, where \"liv\" stands; it stands "
-                "at 0 (characters are counted, not bytes)");
+                "the answer \"Zoë\" is not at answer_start = 4, where the context has \"liv\"; it is at 0 "
+                "(characters are counted, not bytes)");
   EXPECT_EQ(refusal(file_of(replaced(zoe, "\"Zoë\"", "\"Ola\""))),
             of_first +
-                "the answer \"Ola\" does not stand at answer_start = 0, where \"Zoë\" stands; the "
-                "context does not have it");
+                "the answer \"Ola\" is not at answer_start = 0, where the context has \"Zoë\"; it is not in "
+                "the context");
   EXPECT_EQ(refusal(file_of(replaced(zoe, ": 0}", ": 19}"))),
-            of_first + "the answer \"Zoë\" has answer_start = 19, and the context has 19 characters");
+            of_first + "the answer \"Zoë\" has answer_start = 19, but the context has 19 characters");
   for (const char* start : {"-2", "0.5", "\"0\"", "null"})
     EXPECT_EQ(refusal(file_of(replaced(zoe, ": 0}", ": " + std::string(start) + "}"))),
-              of_first + "the answer \"Zoë\" has no number \"answer_start\", from 0 on")
+              of_first + "the answer \"Zoë\" has no \"answer_start\": expected a number from 0 on")
         << start;
   EXPECT_EQ(refusal(file_of(replaced(zoe, "\"Zoë\"", "\"\""))),
             of_first + "an answer cannot be read: the text \"text\" is empty");
   EXPECT_EQ(refusal(file_of(replaced(zoe, "{\"text\": \"Zoë\", \"answer_start\": 0}", "7"))),
-            of_first + "an answer is no object with \"text\" and \"answer_start\"");
+            of_first + "an answer is not an object with \"text\" and \"answer_start\"");
 }
 
 TEST(Squad, RefusesAQuestionThatLacksSomething) {
@@ -117,10 +118,11 @@ TEST(Squad, RefusesAQuestionThatLacksSomething) {
   EXPECT_EQ(refusal(file_of(R"({"id": "q1", "question": " ", "answers": []})")),
             of_first + "the text \"question\" is empty");
   EXPECT_EQ(refusal(file_of(R"({"id": "q1", "question": "Who?"})")),
-            of_first + "no list \"answers\"; that of a question without an answer is empty");
+            of_first + "no list \"answers\": expected one, empty for a question without an answer");
   EXPECT_EQ(refusal(file_of(replaced(zoe, "\"id\"", "\"is_impossible\": true, \"id\""))),
-            of_first + "it is_impossible, and has an answer");
-  EXPECT_EQ(refusal(file_of("7")), "train.json: article 1 (Zoë), paragraph 1, question 1: it is no object");
+            of_first + "is_impossible is true, but it has an answer");
+  EXPECT_EQ(refusal(file_of("7")),
+            "train.json: article 1 (Zoë), paragraph 1, question 1: it is not an object");
   EXPECT_EQ(
       refusal(file_of(zoe + "," + replaced(malmoe, "q2", "q1"))),
       "train.json: article 1 (Zoë), paragraph 1, question 2 (q1): a question before it has the same id");
@@ -132,10 +134,9 @@ TEST(Squad, RefusesQuestionsWithoutAContext) {
       "train.json: article 1 (Zoë), paragraph 1: the text \"context\" is empty, and 2 questions about it");
   EXPECT_EQ(refusal(file_of(zoe, "null")),
             "train.json: article 1 (Zoë), paragraph 1: no text \"context\", and 1 question about it");
-  EXPECT_EQ(
-      refusal(file_of(zoe, "\"" + std::string((1 << 20) + 1, 'a') + "\"")),
-      "train.json: article 1 (Zoë), paragraph 1: the text \"context\" has 1048577 bytes; at most 1048576 "
-      "are read, and 1 question about it");
+  EXPECT_EQ(refusal(file_of(zoe, "\"" + std::string((1 << 20) + 1, 'a') + "\"")),
+            "train.json: article 1 (Zoë), paragraph 1: the text \"context\" has 1048577 bytes: expected at "
+            "most 1048576, and 1 question about it");
   EXPECT_EQ(refusal(R"({"data": [{"title": "T"}]})"), "train.json: article 1 (T): no list \"paragraphs\"");
   EXPECT_EQ(refusal(R"({"data": [{"paragraphs": [{"context": "a"}]}]})"),
             "train.json: article 1, paragraph 1: no list \"qas\" of questions");
@@ -149,11 +150,10 @@ TEST(Squad, RefusesALongContextWithTooManyQuestions) {
   const std::string few = questions.substr(0, questions.find(R"(,{"id": "100")"));
   const std::string context = '"' + std::string(30'000, 'a') + '"';
   EXPECT_EQ(read(file_of(few, context)).size(), 100U);
-  EXPECT_EQ(
-      refusal(file_of(questions, context)),
-      "train.json: article 1 (Zoë), paragraph 1, question 560 (559): each question keeps its context, and "
-      "those up to here take 16800000 bytes, more than 64 times the file; part long contexts with many "
-      "questions into paragraphs");
+  EXPECT_EQ(refusal(file_of(questions, context)),
+            "train.json: article 1 (Zoë), paragraph 1, question 560 (559): each question keeps its context, "
+            "and those up to here take 16800000 bytes, more than 64 times the file: split long contexts with "
+            "many questions into paragraphs");
 }
 
 TEST(Squad, NamesWhatIsWrongAllAtOnce) {
@@ -168,13 +168,11 @@ TEST(Squad, SkipsWhatIsWrongAndCountsIt) {
   const std::string text = file_of(replaced(zoe, ": 0}", ": 4}") + "," + malmoe + "," + malmoe);
   const Records records = read(text, "skip");
   EXPECT_EQ(records.texts("id"), Texts{"q2"});
-  EXPECT_EQ(
-      records.notes,
-      Texts{"2 questions are skipped: " + of_first +
-            "the answer \"Zoë\" does not stand at answer_start = 4, where \"liv\" stands; it stands at 0 "
-            "(characters are counted, not bytes); ..."});
+  EXPECT_EQ(records.notes, Texts{"2 questions are skipped: " + of_first +
+                                 "the answer \"Zoë\" is not at answer_start = 4, where the context has "
+                                 "\"liv\"; it is at 0 (characters are counted, not bytes); ..."});
   EXPECT_EQ(refusal(file_of(R"({"id": "q1"})"), "skip"),
-            "train.json: the training set is empty; it needs at least one question (1 question is skipped: " +
+            "train.json: the training set is empty: expected at least one question (1 question is skipped: " +
                 of_first + "no text \"question\")");
 }
 
@@ -194,10 +192,10 @@ TEST(Squad, ReadsNumbersAsIdsAndNoAnswerAtMinusOne) {
   const std::string refused = message_of<Error>([&] {
     read(file(R"({"id": 17, "question": "where?", "answers": [{"text": "Oslo", "answer_start": -1}]})"));
   });
-  EXPECT_NE(refused.find(
-                "question 1 (17): the answer \"Oslo\" has answer_start = -1, a place that is not known; it "
-                "stands at 14 first"),
-            std::string::npos)
+  EXPECT_NE(
+      refused.find(
+          "question 1 (17): the answer \"Oslo\" has answer_start = -1, an unknown place; it is at 14 first"),
+      std::string::npos)
       << refused;
 }
 

@@ -70,9 +70,9 @@ TEST(Tag, RefusesWhatItCannotLearnFrom) {
     Tag task(defaults, {16});
     return message_of<Error>([&] { task.prepare(records_of({Words(tags.size(), "a")}, {tags})); });
   };
-  EXPECT_EQ(refusal({}), "the training set has no word; there is nothing to learn");
+  EXPECT_EQ(refusal({}), "the training set has no words to learn from");
   EXPECT_EQ(refusal({"NOUN", "NOUN"}),
-            "every word of the training set has the label \"NOUN\"; there is nothing to learn");
+            "all words of the training set have the label \"NOUN\"; there is nothing to learn");
   EXPECT_EQ(refusal({"NOUN", ""}), "a label is empty; every word needs a label");
   EXPECT_THROW(Tag(defaults, {2}), std::logic_error);
 }
@@ -105,14 +105,12 @@ TEST(Tag, CountsLabelsThatTrainingLacksAsWrong) {
   Tag task = task_with_labels();
   const Records records = records_of({{"a", "c"}}, {{"VERB", "ADJ"}});
   EXPECT_EQ(message_of<Error>([&] { encode(task, records); }),
-            "the label \"VERB\" stands in no set that was looked at");
+            "unknown label \"VERB\": it is in none of the data sets");
   task.extend(records);
   const ExampleSet set = encode(task, records);
   EXPECT_DOUBLE_EQ(measured(task, set, {9, 0, 0, 9}).at("accuracy"), 0.5);
-  EXPECT_EQ(
-      task.describe(set).notes.back(),
-      "the label \"VERB\" of 1 word does not stand in the training set; it is counted as wrong whatever a "
-      "model says");
+  EXPECT_EQ(task.describe(set).notes.back(),
+            "the label \"VERB\" of 1 word is not in the training set; it always counts as wrong");
 }
 
 TEST(Tag, WeighsTheFirstTokenOfEachWord) {

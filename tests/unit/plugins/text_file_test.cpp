@@ -64,12 +64,12 @@ TEST(TextFile, KeepsAWholeFileByteForByteButItsLineEnds) {
 TEST(TextFile, RefusesAWholeFileWithoutText) {
   const std::vector<InputText> files = {{"a.txt", "one\n"}, {"b.txt", " \n"}};
   EXPECT_EQ(message_of<Error>([&] { make("file").read(files, "training set"); }),
-            "b.txt: this file of the training set has no text, and it is a record (record = \"file\"); leave "
+            "b.txt: this file of the training set has no text, but it is a record (record = \"file\"): leave "
             "it out");
 }
 
 TEST(TextFile, RefusesASetWithoutText) {
-  const std::string expected = "train.txt: the training set is empty; it needs at least one line with text";
+  const std::string expected = "train.txt: the training set is empty: expected at least one line with text";
   EXPECT_EQ(message_of<Error>([] { read(""); }), expected);
   EXPECT_EQ(message_of<Error>([] { read("\n \r\n"); }), expected);
   EXPECT_EQ(message_of<Error>([] { read("\n\n", "paragraph"); }), expected);
@@ -81,8 +81,9 @@ TEST(TextFile, ReadsBackWhatItWrites) {
     const std::string written = make(record).write(records, FilePart::first);
     EXPECT_EQ(read(written, record).texts("text"), records.texts("text")) << record;
   }
-  EXPECT_EQ(message_of<Error>([&] { make("file").write(read("One.", "file"), FilePart::first); }),
-            "with record = \"file\" a file holds one text, and predictions are many; use --format jsonl");
+  EXPECT_EQ(
+      message_of<Error>([&] { make("file").write(read("One.", "file"), FilePart::first); }),
+      "with record = \"file\" a file holds one text, so it cannot hold all predictions: use --format jsonl");
   Records broken;
   broken.add("text", Texts{"one\nline"});
   EXPECT_EQ(make("line").write(broken, FilePart::later), "one line\n");

@@ -1,5 +1,5 @@
-// BLEU, chrF and ROUGE of texts: equal to what make_text_scores.py got from sacreBLEU and rouge-score for
-// text_scores.json; how texts are cut, and that sums over any choice of examples are those of that choice.
+// BLEU, chrF and ROUGE are equal to what make_text_scores.py got from sacreBLEU and rouge-score for
+// text_scores.json; words are cut in the same way; sums over any choice of examples are those of that choice.
 #include "ngrams/text_scores.hpp"
 
 #include <gtest/gtest.h>
@@ -64,7 +64,7 @@ TEST(TextScores, AreThoseOfSacrebleuAndRougeScore) {
     EXPECT_NEAR(values.at("rouge_l"), sums[2] / texts, 1e-14) << corpus;
     between += values.at("bleu") > 0.0 && values.at("bleu") < 1.0 ? 1 : 0;
   }
-  EXPECT_GT(between, 80) << "the cases tell little";
+  EXPECT_GT(between, 80) << "too few cases are partly right";
 }
 
 /// What the help says is what the package says of the numbers above.

@@ -1,5 +1,5 @@
-// One text into another as a task: what both stacks read, what is cut and counted, how tokens and texts that
-// were written are scored, what a typed text is answered, and what is refused.
+// The task of one text into another: what both stacks read, what is cut and counted, how tokens and generated
+// text are scored, the answer to typed text, and what is refused.
 #include "text_to_text.hpp"
 
 #include <gtest/gtest.h>
@@ -194,9 +194,9 @@ TEST(TextToText, AnswersATypedText) {
   const Records records = task.from_text(Texts{"a c", "d"});
   const ExampleSet set = encode(task, records);
   Outputs outputs(set, task.outputs());
-  EXPECT_EQ(
-      message_of<Error>([&] { task.answer(records, set, outputs); }),
-      "the model was trained with task.decode = false, so it writes no texts; train it with decode = true");
+  EXPECT_EQ(message_of<Error>([&] { task.answer(records, set, outputs); }),
+            "the model was trained with task.decode = false, so it cannot generate text: train it with "
+            "decode = true");
   outputs.set_texts({{written(" x\ny", -0.5)}, {written("z", -0.25)}});
   const Records one = task.answer(records, set, outputs);
   EXPECT_EQ(one.texts("text"), (Texts{"a c", "d"}));
@@ -210,7 +210,7 @@ TEST(TextToText, AnswersATypedText) {
   EXPECT_EQ(several.vectors("scores"), (Records::NumberLists{{-0.5, -0.75}, {-0.25}}));
 }
 
-TEST(TextToText, SaysHowTextsAreWritten) {
+TEST(TextToText, DeclaresHowOutputIsGenerated) {
   EXPECT_EQ(Translate(defaults, {16}).decoding(), (Decoding{.beyond_source = 50}));
   Options options = defaults;
   options.set("beam", std::int64_t{5});
@@ -230,9 +230,9 @@ TEST(TextToText, CountsTheWordsOfBothSides) {
 TEST(TextToText, RefusesWhatItCannotLearnFrom) {
   Translate task(defaults, {16});
   EXPECT_EQ(message_of<Error>([&] { task.prepare(records_of({}, {})); }),
-            "the training set has no pair of texts; there is nothing to learn");
+            "the training set has no pairs to learn from");
   EXPECT_EQ(message_of<Error>([&] { task.restore("summarize\n"); }),
-            "the run's labels are those of another task; translate has none");
+            "the run has labels of another task; translate has no labels");
   task.restore(task.knowledge());
 }
 

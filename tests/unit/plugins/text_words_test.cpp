@@ -44,7 +44,7 @@ TEST(TextWords, OffsetsCountCodePoints) {
   EXPECT_EQ(words[3].start, 13u);
 }
 
-TEST(TextWords, BytesThatAreNoUtf8AreKeptInTheirWord) {
+TEST(TextWords, BytesThatAreNotUtf8AreKeptInTheirWord) {
   EXPECT_EQ(words_of("a\xff"
                      "b c"),
             (Words{"a\xff"

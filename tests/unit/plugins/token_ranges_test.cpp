@@ -1,4 +1,4 @@
-// What all tokenizers that ship share beside their tokens: special tokens by role, texts to be trained from,
+// What all tokenizers that ship share beside their tokens: special tokens by role, inputs to train from,
 // the bytes that tokens come from, and the way back to text.
 #include <functional>
 #include <random>
@@ -38,7 +38,7 @@ TEST(Tokenizers, KnowTheirSpecialTokensByRole) {
   }
 }
 
-TEST(Tokenizers, AreTrainedFromTextsWithSeveralWords) {
+TEST(Tokenizers, AreTrainedFromAnInputWithSeveralWords) {
   const TextCounts words = {{"low", 5}, {"lower", 2}, {"Zürich", 2}},
                    texts = {{"low lower", 2}, {" low\tZürich\n", 1}, {"low", 2}, {"Zürich", 1}};
   for (const std::string name : {"word", "character"})
@@ -119,7 +119,7 @@ TEST(Tokenizers, GiveTheSameTokensWithRangesAndWithout) {
   }
 }
 
-TEST(Tokenizers, DecodeWhatTheirTokensTell) {
+TEST(Tokenizers, DecodeTheTextOfTheirTokens) {
   const auto word = trained("word", {}, some_words);
   EXPECT_EQ(word->decode(encoded(*word, "low  other\tZürich")), "low Zürich")
       << "what is unknown is left out";

@@ -69,15 +69,14 @@ TEST(Tsv, RefusesASourceWithoutATargetAndWhatOnlyATextHas) {
     return message_of<OptionError>([&] { make(settings); });
   };
   EXPECT_EQ(message({.source = "1"}),
-            "target_column is not named; a source and its target need both, source_column and target_column");
+            "target_column is missing: a source and its target need both source_column and target_column");
   EXPECT_EQ(message({.target = "1"}),
-            "source_column is not named; a source and its target need both, source_column and target_column");
+            "source_column is missing: a source and its target need both source_column and target_column");
   EXPECT_EQ(message({.source = "1", .target = "1"}),
-            "target_column = \"1\" is the column of the source too; source and target need a column each");
-  EXPECT_EQ(
-      message({.text2 = "3", .source = "1", .target = "2"}),
-      "text2_column is of a text with a label, and source_column makes of each row a source and its target; "
-      "take one of the two out");
+            "target_column = \"1\" is also the column of the source: source and target need a column each");
+  EXPECT_EQ(message({.text2 = "3", .source = "1", .target = "2"}),
+            "text2_column is for a text with a label, but source_column makes each row a source and its "
+            "target: remove one of the two");
 }
 
 TEST(Tsv, TakesColumnsByNumber) {
@@ -110,11 +109,11 @@ TEST(Tsv, SkipsTheFirstLineWhereItStandsAgain) {
 
 TEST(Tsv, RefusesRowsThatLackAColumnOrAValue) {
   EXPECT_EQ(refusal("fine good\n"),
-            "train.tsv:1: this row has 1 column and no column 2, which holds the label; columns are parted "
-            "by tabs");
+            "train.tsv:1: this row has 1 column and no column 2, which holds the label; columns are "
+            "separated by tabs");
   EXPECT_EQ(refusal("a\tb\n", {.text = "3", .label = "1"}),
-            "train.tsv:1: this row has 2 columns and no column 3, which holds the text; columns are parted "
-            "by tabs");
+            "train.tsv:1: this row has 2 columns and no column 3, which holds the text; columns are "
+            "separated by tabs");
   EXPECT_EQ(refusal("fine\tgood\n \tgood\nfine\t\n"),
             "train.tsv:2: the text in column 1 is empty\ntrain.tsv:3: the label in column 2 is empty");
   EXPECT_EQ(
@@ -144,12 +143,12 @@ TEST(Tsv, RefusesNamesThatTheFirstLineLacks) {
       refusal("sentence\tlabel\tlabel\nfine\tgood\tbad\n", names),
       "train.tsv:1: two columns are called \"label\"; this line names \"sentence\", \"label\", \"label\"");
   EXPECT_EQ(refusal("label\tid\nfine\t1\n", {.text = "1", .label = "label", .header = true}),
-            "train.tsv:1: \"1\" and \"label\" are one column; text and label need a column each");
+            "train.tsv:1: \"1\" and \"label\" are one column: text and label need a column each");
 }
 
 TEST(Tsv, RefusesAnEmptySet) {
   const std::string expected =
-      "train.tsv: the training set is empty; it needs at least one row with a text and a label";
+      "train.tsv: the training set is empty: expected at least one row with a text and a label";
   EXPECT_EQ(refusal(""), expected);
   EXPECT_EQ(refusal("\n \r\n"), expected);
   EXPECT_EQ(refusal("text\tlabel\n", {.header = true}), expected);
@@ -159,20 +158,17 @@ TEST(Tsv, RefusesOptionsThatNameNoColumn) {
   const auto message = [](const Settings& settings) {
     return message_of<OptionError>([&] { make(settings); });
   };
-  EXPECT_EQ(message({.text = "0"}),
-            "text_column = \"0\" is no number of a column; columns are counted from 1");
-  EXPECT_EQ(
-      message({.label = "99999999999999999999999"}),
-      "label_column = \"99999999999999999999999\" is no number of a column; columns are counted from 1");
+  EXPECT_EQ(message({.text = "0"}), "invalid text_column = \"0\": expected the number of a column, from 1");
+  EXPECT_EQ(message({.label = "99999999999999999999999"}),
+            "invalid label_column = \"99999999999999999999999\": expected the number of a column, from 1");
   for (const std::string name : {"label", "-1", " "})
-    EXPECT_EQ(message({.label = name}),
-              "label_column = \"" + name +
-                  "\" is no number of a column; columns are counted from 1, and go by the "
-                  "names in the first line of the file only with header = true");
+    EXPECT_EQ(message({.label = name}), "invalid label_column = \"" + name +
+                                            "\": expected the number of a column, from 1; a name in the "
+                                            "first line of the file needs header = true");
   EXPECT_EQ(message({.text = "2"}),
-            "label_column = \"2\" is the column of the text too; text and label need a column each");
+            "label_column = \"2\" is also the column of the text: text and label need a column each");
   EXPECT_EQ(message({.text = "x", .label = "x", .header = true}),
-            "label_column = \"x\" is the column of the text too; text and label need a column each");
+            "label_column = \"x\" is also the column of the text: text and label need a column each");
 }
 
 TEST(Tsv, GivesTheFieldsThatItsOptionsAskFor) {
@@ -215,10 +211,9 @@ TEST(Tsv, ReadsNumbers) {
   EXPECT_EQ(read("a\t3\nb\t-0.5\nc\t1e2\n", {.type = "number"}).numbers("number"),
             (Records::Numbers{3.0, -0.5, 100.0}));
   EXPECT_EQ(refusal("a\tthree\nb\t1,5\nc\tnan\nd\t\n", {.type = "number"}),
-            "train.tsv:1: the label in column 2 is no number: \"three\"\n"
-            "train.tsv:2: the label in column 2 is no number: \"1,5\"\n"
-            "train.tsv:3: the label in column 2 is no number: \"nan\"\n"
-            "train.tsv:4: the label in column 2 is empty");
+            "train.tsv:1: the label in column 2 is not a number: \"three\"\ntrain.tsv:2: the label in column "
+            "2 is not a number: \"1,5\"\ntrain.tsv:3: the label in column 2 is not a number: "
+            "\"nan\"\ntrain.tsv:4: the label in column 2 is empty");
 }
 
 TEST(Tsv, ReadsCsvWithQuotationMarks) {
@@ -242,11 +237,11 @@ TEST(Tsv, CountsTheLinesOfQuotedValues) {
   EXPECT_EQ(refusal("a,b\nc,\"d\ne,f\n", {.delimiter = ","}),
             "train.tsv:2: the quotation mark that opens column 2 is never closed");
   EXPECT_EQ(refusal("a b\n", {.delimiter = ","}),
-            "train.tsv:1: this row has 1 column and no column 2, which holds the label; columns are parted "
-            "by \",\"");
+            "train.tsv:1: this row has 1 column and no column 2, which holds the label; columns are "
+            "separated by \",\"");
 }
 
-TEST(Tsv, SkipsBadRowsWhereItIsTold) {
+TEST(Tsv, SkipsBadRowsOnRequest) {
   const Records records = read("fine\tgood\n \tgood\nfine\t\nbetter\tgood\n", {.bad_rows = "skip"});
   EXPECT_EQ(records.texts("text"), (Texts{"fine", "better"}));
   EXPECT_EQ(records.notes,
@@ -265,18 +260,18 @@ TEST(Tsv, RefusesOptionsThatDoNotGoTogether) {
     return message_of<OptionError>([&] { make(settings); });
   };
   EXPECT_EQ(message({.text2 = "1"}),
-            "text2_column = \"1\" is the column of the text too; text and second text need a column each");
-  EXPECT_EQ(
-      message({.text2 = "2"}),
-      "label_column = \"2\" is the column of the second text too; second text and label need a column each");
+            "text2_column = \"1\" is also the column of the text: text and second text need a column each");
+  EXPECT_EQ(message({.text2 = "2"}),
+            "label_column = \"2\" is also the column of the second text: second text and label need a "
+            "column each");
   for (const std::string delimiter : {"", "::", "a", " ", "\"", "\n"})
-    EXPECT_EQ(message({.delimiter = delimiter}), "delimiter = \"" + delimiter +
-                                                     "\" parts no columns; it is \"tab\", or one character "
-                                                     "that is no letter, digit, blank or quotation "
-                                                     "mark");
+    EXPECT_EQ(
+        message({.delimiter = delimiter}),
+        "invalid delimiter = \"" + delimiter +
+            "\": expected \"tab\", or one character that is not a letter, digit, blank or quotation mark");
   for (const std::string separator : {"", " ", ",\t"})
     EXPECT_EQ(message({.type = "list", .separator = separator}),
-              "label_separator = \"" + separator + "\" cannot part labels; name a character such as \",\"");
+              "invalid label_separator = \"" + separator + "\": expected a character such as \",\"");
 }
 
 TEST(Tsv, ReadsWhatItWritesOfEveryKind) {
@@ -341,16 +336,16 @@ TEST(TsvSpans, NamesTheLinesWhoseMarksAreWrong) {
     EXPECT_EQ(message.substr(0, 13), "train.tsv:2: ") << text;
     return message.substr(std::min<std::size_t>(13, message.size()));
   };
-  EXPECT_EQ(said("a b"), "the text has no <e1>; its two spans stand between <e1> and </e1>, <e2> and </e2>");
+  EXPECT_EQ(said("a b"), "the text has no <e1>: expected two spans, between <e1> and </e1>, <e2> and </e2>");
   EXPECT_EQ(said("<e1>a</e1> b"),
-            "the text has no <e2>; its two spans stand between <e1> and </e1>, <e2> and </e2>");
-  EXPECT_EQ(said("<e1>a <e2>b</e2>"), "<e2> stands within <e1>; the two spans may not cross");
-  EXPECT_EQ(said("<e1>a <e2>b</e1> c</e2>"), "<e2> stands within <e1>; the two spans may not cross");
-  EXPECT_EQ(said("<e1>a</e2> b"), "</e2> stands within <e1>; the two spans may not cross");
-  EXPECT_EQ(said("a</e1> b"), "</e1> stands without a <e1> before it");
-  EXPECT_EQ(said("<e1>a</e1> <e1>b</e1>"), "<e1> stands twice in the text");
+            "the text has no <e2>: expected two spans, between <e1> and </e1>, <e2> and </e2>");
+  EXPECT_EQ(said("<e1>a <e2>b</e2>"), "<e2> is within <e1>; the two spans must not overlap");
+  EXPECT_EQ(said("<e1>a <e2>b</e1> c</e2>"), "<e2> is within <e1>; the two spans must not overlap");
+  EXPECT_EQ(said("<e1>a</e2> b"), "</e2> is within <e1>; the two spans must not overlap");
+  EXPECT_EQ(said("a</e1> b"), "</e1> occurs without a <e1> before it");
+  EXPECT_EQ(said("<e1>a</e1> <e1>b</e1>"), "<e1> occurs twice in the text");
   EXPECT_EQ(said("<e1>a</e1> <e2>b"), "<e2> is not closed by </e2>");
-  EXPECT_EQ(said("<e1> </e1> <e2>b</e2>"), "nothing stands between <e1> and </e1>");
+  EXPECT_EQ(said("<e1> </e1> <e2>b</e2>"), "nothing is between <e1> and </e1>");
   const Records kept =
       read("<e1>a</e1> b\tgood\n<e1>a</e1> <e2>b</e2>\tbad\n", {.bad_rows = "skip", .marked_spans = true});
   EXPECT_EQ(kept.texts("label"), Texts{"bad"});
@@ -381,10 +376,9 @@ TEST(Tsv, WritesAValueWithACarriageReturnSoThatItIsReadBack) {
 
 TEST(Tsv, RefusesListsThatAreSpelledAsThoseOfAProgram) {
   const Settings list = {.type = "list"};
-  EXPECT_EQ(
-      refusal("x\t['joy', 'love']\n", list),
-      "train.tsv:1: the label in column 2 is spelled as a list of a program: \"['joy', 'love']\"; write "
-      "joy,love");
+  EXPECT_EQ(refusal("x\t['joy', 'love']\n", list),
+            "train.tsv:1: the label in column 2 is written as a list of a program: \"['joy', 'love']\"; "
+            "write joy,love");
   for (const char* value :
        {"[]", "['joy']", "[joy, love]", "{\"joy\", \"love\"}", "('joy',)", "'joy', 'love'", "\"joy\""})
     EXPECT_NE(refusal(std::string("x\t") + value + "\n", list).find("spelled as a list"), std::string::npos)
@@ -395,9 +389,9 @@ TEST(Tsv, RefusesListsThatAreSpelledAsThoseOfAProgram) {
 }
 
 TEST(Tsv, RefusesALineOfHeadingsWithoutHeader) {
-  EXPECT_EQ(
-      refusal("text\tlabel\nfine\tgood\n"),
-      "train.tsv:1: this row names the columns (\"text\", \"label\") and is no example; set header = true");
+  EXPECT_EQ(refusal("text\tlabel\nfine\tgood\n"),
+            "train.tsv:1: this row names the columns (\"text\", \"label\") and is not an example: set header "
+            "= true");
   EXPECT_NE(refusal("Source\tTarget\na\tb\n", {.source = "1", .target = "2"}).find("header = true"),
             std::string::npos);
   EXPECT_NE(refusal("text\tscore\na\t1\n", {.type = "number"}).find("header = true"), std::string::npos);

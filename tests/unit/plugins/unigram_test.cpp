@@ -220,7 +220,7 @@ TEST(Unigram, AnAddedTokenIsATokenWhereverItStands) {
   EXPECT_NE(tokens(*loaded(with_gaps()), "the</s>"), tokens(*tokenizer, "the</s>"))
       << "which is text for runs without the option";
   EXPECT_EQ(message_of<Error>([] { with_tokens(with_gaps(), {"special <drug>"}); }),
-            "added_tokens names \"<drug>\", which the vocabulary does not hold");
+            "added_tokens names \"<drug>\", which is not in the vocabulary");
 }
 
 TEST(Unigram, OfTwoModelsAnAddedTokenStandsInFrontOfACode) {
@@ -297,7 +297,7 @@ TEST(Unigram, LoadsTheLinesOfWhatWasTrained) {
   EXPECT_EQ(tokens(*first, "lowest Zürich"), tokens(*second, "lowest Zürich"));
 }
 
-/// Words of syllables, as often as in texts: few often, many seldom.
+/// Returns words of syllables, distributed as in real text: few often, many seldom.
 TextCounts many_words() {
   TextCounts words;
   std::uint32_t state = 7;
@@ -317,7 +317,7 @@ TextCounts many_words() {
 
 /// The library adds up in an order that its number of threads decides: with two of them the scores are
 /// others.
-TEST(Unigram, EqualTextsGiveEqualBytes) {
+TEST(Unigram, EqualInputGivesEqualBytes) {
   const Texts lines = trained(many_words(), 400)->vocabulary_lines();
   EXPECT_EQ(trained(many_words(), 400)->vocabulary_lines(), lines);
   EXPECT_EQ(sha256(vocabulary_text(std::span(lines).first(token_count(lines)))),
@@ -327,7 +327,7 @@ TEST(Unigram, EqualTextsGiveEqualBytes) {
   EXPECT_EQ(sha256(lines.back()), "9473ec5fd5dd79224baa847d91d1dabb0d9b992f539a135f94c10627ba0a68fb");
 }
 
-TEST(Unigram, RefusesWhatIsNoVocabularyOfItsOwn) {
+TEST(Unigram, RefusesAForeignVocabulary) {
   const Texts lines = lines_of("plain");
   const auto refusal = [](Texts of) {
     return message_of<Error>([&] { empty_tokenizer()->load(std::move(of)); });
@@ -337,21 +337,20 @@ TEST(Unigram, RefusesWhatIsNoVocabularyOfItsOwn) {
     std::erase(fewer, token);
     return fewer;
   };
-  EXPECT_EQ(
-      refusal({lines.begin(), lines.end() - 2}),
-      "the vocabulary holds tokens alone, and a unigram vocabulary needs a model of SentencePiece, which "
-      "says how texts are cut; give vocab = \"FILE.model\", or vocab_size to train one");
+  EXPECT_EQ(refusal({lines.begin(), lines.end() - 2}),
+            "the vocabulary holds only tokens, but a unigram vocabulary needs a SentencePiece model, which "
+            "decides how text is cut: give vocab = \"FILE.model\", or vocab_size to train one");
   EXPECT_EQ(refusal({lines.begin(), lines.end() - 1}),
-            "behind the tokens of a unigram vocabulary one \"model\" is expected, or a \"source\" and a "
+            "invalid unigram vocabulary: expected one \"model\" behind the tokens, or a \"source\" and a "
             "\"target\"");
   EXPECT_EQ(refusal(without("<unk>")),
             "the vocabulary has no <unk>; a unigram vocabulary needs <pad>, <unk>, <s> and </s>");
   EXPECT_EQ(refusal(without("▁wide")),
-            "token 10 of the model is \"▁wide\", and the vocabulary has another one there; they belong to "
+            "token 10 of the model is \"▁wide\", but the vocabulary has another one there: they belong to "
             "different files");
   Texts broken = lines;
   broken.back() = "model " + to_base64("no model");
-  EXPECT_EQ(refusal(broken).find("the model of the vocabulary is none of SentencePiece: "), 0U)
+  EXPECT_EQ(refusal(broken).find("the model of the vocabulary is not a SentencePiece model: "), 0U)
       << refusal(broken);
   broken.back() = "model =abc";
   EXPECT_EQ(refusal(broken), "a base64 text has an unknown letter at place 0");
@@ -364,10 +363,9 @@ TEST(Unigram, RefusesWhatItCannotTrain) {
   EXPECT_EQ(
       message_of<Error>([] { trained(some_words, 16); }),
       "vocab_size = 16 is too small for this text: its characters and the special tokens already need 22");
-  EXPECT_EQ(message_of<Error>([] { trained({}, 60); }),
-            "there is no text to train a model of SentencePiece from");
+  EXPECT_EQ(message_of<Error>([] { trained({}, 60); }), "no text to train a model of SentencePiece from");
   EXPECT_EQ(message_of<Error>([] { empty_tokenizer()->train(some_words); }),
-            "this tokenizer reads its model from a file; give vocab_size to train one");
+            "this tokenizer reads its model from a file: give vocab_size to train one");
   EXPECT_EQ(message_of<OptionError>([] { Unigram(options_with("byte_fallback", true), {}); }),
             "a model is missing; give vocab = \"FILE.model\", or vocab_size to train one");
   Options both = options_with("vocab", std::string("a.model"));

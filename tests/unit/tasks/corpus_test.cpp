@@ -133,7 +133,7 @@ TEST(FileParts, OfJsonLinesNameTheLineToo) {
   EXPECT_EQ(message_of<Error>([&] {
               reader.read({&input, 1}, "training set");
             }),
-            "train.jsonl:101: this line is no JSON: byte 2 cannot be read");
+            "train.jsonl:101: this line is not valid JSON: byte 2 cannot be read");
   options.set("bad_rows", std::string("skip"));
   EXPECT_EQ(jsonl::JsonlReader(options, {}).cut(), Cut::nowhere) << "a part may hold nothing else";
 }

@@ -181,7 +181,7 @@ TEST_F(TaskSetsTest, WhatTheTaskRefusesIsNamedByItsFile) {
     return message_of([&] { sets.encode(LetterTokenizer(), 1); });
   };
   EXPECT_EQ(refusal(),
-            file("dev").string() + ": \"PER\" is no tag of IOB2; a tag is O, or B- or I- before a type");
+            file("dev").string() + ": invalid tag \"PER\": expected O, or B- or I- before a type (IOB2)");
   write("dev", "short");
   EXPECT_EQ(refusal(), file("dev").string() + ": record 1 has 2 words and 1 tag");
 }
@@ -205,9 +205,9 @@ TEST_F(TaskSetsTest, IsTheSameFromTheCache) {
       {"cut words", 2}, {"cut entities", 1}, {"words with labels not in training", 2}};
   EXPECT_EQ(cold.describe(Split::test).counts, counts);
   const Notes notes = cold.notes();
-  EXPECT_NE(std::ranges::find(notes,
-                              "test: the label \"ORG\" of 1 entity does not stand in the training set; "
-                              "they are scored as missed"),
+  EXPECT_NE(std::ranges::find(
+                notes,
+                "test: the label \"ORG\" of 1 entity is not in the training set; it always counts as missed"),
             notes.end());
   expect_equal(cold, warm);
 }

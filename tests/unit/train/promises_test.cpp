@@ -477,7 +477,7 @@ TEST(ClassWeights, AreRefusedWhereTheHeadDoesNotReadThem) {
             "\"crf\" does not read it; take the weights out of [task], or name a head that reads them");
   EXPECT_NE(testing::message_of<Error>([&] {
               place.run("smooth", {"train.label_smoothing=0.1"});
-            }).find("the linear head cannot smooth labels that the task weighs"),
+            }).find("the linear head cannot smooth labels if the task weighs them"),
             std::string::npos);
 }
 

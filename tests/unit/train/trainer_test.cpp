@@ -602,10 +602,11 @@ TEST_F(TrainerTest, VocabularyAndLabelsAreReplacedWholeNeverRewritten) {
 TEST_F(TrainerTest, ASetWithoutEntitiesIsTold) {
   std::ofstream(folder_ / "dev.conll") << "nobody\tO\nhere\tO\n";
   const Recorder told = run("run", specification());
-  EXPECT_NE(std::find(told.notes.begin(), told.notes.end(),
-                      "dev: no word belongs to an entity, so its F1 is 0 whatever a model finds, and chooses "
-                      "no checkpoint"),
-            told.notes.end());
+  EXPECT_NE(
+      std::find(
+          told.notes.begin(), told.notes.end(),
+          "dev: no word belongs to an entity, so F1 is 0 for every model and cannot select a checkpoint"),
+      told.notes.end());
 }
 
 TEST_F(TrainerTest, ARunFolderThatCannotBeWrittenIsNothingAgainstTheRun) {
