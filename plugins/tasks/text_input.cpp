@@ -109,12 +109,12 @@ void TextInput::describe(const ExampleSet& set, SetDescription& description) con
   description.counts.emplace_back("cut texts", texts);
   description.counts.emplace_back("cut pieces", tokens);
   if (texts > 0)
-    description.notes.push_back(std::to_string(texts) + " of " +
-                                (pairs_ ? counted(static_cast<std::int64_t>(set.size()), "pair", "pairs")
-                                        : counted(static_cast<std::int64_t>(set.size()), "text", "texts")) +
-                                " are longer than max_length = " + std::to_string(max_length_) + ": " +
-                                counted(tokens, "token is", "tokens are") +
-                                (pairs_ ? " cut at the ends" : " cut at the end"));
+    description.notes.push_back(
+        std::to_string(texts) + " of " +
+        (pairs_ ? counted(static_cast<std::int64_t>(set.size()), "pair", "pairs")
+                : counted(static_cast<std::int64_t>(set.size()), "example", "examples")) +
+        " are longer than max_length = " + std::to_string(max_length_) + ": " +
+        counted(tokens, "token is", "tokens are") + (pairs_ ? " cut at the ends" : " cut at the end"));
 }
 
 std::string TextInput::left_out(const ExampleSet& set, std::size_t sequence,
@@ -122,7 +122,7 @@ std::string TextInput::left_out(const ExampleSet& set, std::size_t sequence,
   const std::int32_t tokens = set.integers(set.column(cut_column), sequence).front();
   if (tokens == 0) return "";
   return answer + " does not depend on " +
-         (pairs_ ? counted(tokens, "token", "tokens") + " at the ends of its texts"
+         (pairs_ ? counted(tokens, "token", "tokens") + " at the ends of both inputs"
                  : "its last " + counted(tokens, "token", "tokens"));
 }
 

@@ -44,7 +44,7 @@ class TextInput {
 
   /// Adds the counts of what was cut, and a note if any were cut.
   void describe(const ExampleSet& set, SetDescription& description) const;
-  /// "its label does not depend on its last 2 tokens" for "its label"; "" where nothing was cut.
+  /// Returns "its label does not depend on its last 2 tokens" for "its label"; "" if nothing was cut.
   std::string left_out(const ExampleSet& set, std::size_t sequence, const std::string& answer) const;
 
   /// Reads a line as a text, for pairs two with a tab between. Throws Error if a line is not a pair.
@@ -60,7 +60,7 @@ class TextInput {
   bool pairs_ = false;
 };
 
-/// How many tokens of two texts stay where there is room for `room` of them.
+/// Returns how many tokens of the pair stay if there is room for `room`.
 struct KeptTokens {
   std::size_t first = 0, second = 0;
 };

@@ -24,7 +24,7 @@ constexpr const char* losses_output = "losses";
 constexpr const char* source_field = "source";
 constexpr const char* target_field = "target";
 
-/// A text that was written, without the white space that tokens bring along: byte_bpe puts a blank in front
+/// Returns generated text without the white space that tokens bring along: byte_bpe puts a blank in front
 /// of every word.
 std::string written_text(const GeneratedText& of) {
   return std::string(trimmed(of.text));
@@ -44,7 +44,7 @@ std::int32_t append_tokens(const std::string& text, const Tokenizer& tokenizer, 
   return static_cast<std::int32_t>(tokens - kept);
 }
 
-/// Of a column with one count per text: how many texts were cut, and by how many tokens.
+/// Counts the cut inputs and cut tokens of a column with one count per sequence.
 struct Cuts {
   std::int64_t texts = 0, tokens = 0;
 };
@@ -73,15 +73,16 @@ std::string best_text(const ExampleSet& set, const Outputs& outputs, std::size_t
 Schema TextToText::options() {
   return Schema()
       .boolean("decode", true,
-               {.help = "have texts written for the development and the test set and score them; without it "
+               {.help = "generate text for the development and the test set and score it; without it "
                         "only the tokens are scored, and nothing can be predicted"})
-      .integer(
-          "beam", 1,
-          {.help = "texts that are followed at a time; 1: the best token each time", .min = 1, .max = 32})
-      .number(
-          "length_penalty", 1.0,
-          {.help = "a text of n tokens has the score log p / n^length_penalty; larger prefers longer texts",
-           .min = 0.0})
+      .integer("beam", 1,
+               {.help = "number of hypotheses of the beam search; 1: the best token each time",
+                .min = 1,
+                .max = 32})
+      .number("length_penalty", 1.0,
+              {.help = "a text of n tokens has the score log p / n^length_penalty; a larger value prefers "
+                       "longer text",
+               .min = 0.0})
       .integer("beyond_source", 50,
                {.help = "tokens that a text may have more than its source; -1: as many as it likes",
                 .unit = "tokens",
@@ -92,21 +93,21 @@ Schema TextToText::options() {
                 .min = 0})
       .boolean("source_start", false, {.help = "begin a source with the token `start`, as BART does"})
       .choice("target_start", "start", {"start", "end", "padding"},
-              {.help = "the token that the decoder reads before it says the first one; BART's is `end`"})
+              {.help = "the token that the decoder reads before it writes the first one; `end` for BART"})
       .boolean("target_begins", false,
-               {.help = "begin a target with the token `start`, which is given to a text that is written, as "
+               {.help = "begin a target with the token `start`, which generated text also begins with, as "
                         "BART does"});
 }
 
 std::vector<Measure> TextToText::token_measures() {
   return {{.name = "perplexity",
-           .help = "e to the mean loss of the tokens of the target, its end counted, after the true ones",
+           .help = "e to the mean loss of the tokens of the target and its end, after the true ones",
            .better = Better::lower,
            .reducer = Reducer::exponential,
            .columns = {"loss", "pieces"}},
           {.name = "accuracy",
            .title = "token accuracy",
-           .help = "share of the tokens of the target, its end counted, that are guessed after the true ones",
+           .help = "share of the tokens of the target and its end that are guessed after the true ones",
            .fraction = true,
            .reducer = Reducer::ratio,
            .columns = {"correct", "pieces"}}};

@@ -21,7 +21,7 @@ class TextToText : public Task {
  public:
   static Schema options();
   static TaskFields fields() { return {.structure = {"source"}, .truth = {"target"}}; }
-  /// "perplexity" and "accuracy" of the tokens of the target, each predicted with the true ones before it.
+  /// Returns "perplexity" and "accuracy" of target tokens, each predicted from the true ones before it.
   static std::vector<Measure> token_measures();
 
   /// Lists BART, T5 and similar models, and MarianMTModel; `reader` reads files of text pairs.
@@ -44,9 +44,9 @@ class TextToText : public Task {
 
   std::vector<ColumnRule> columns() const override;
   /// The encoder reads the source and the token `end`; the decoder reads the token of target_start and the
-  /// target, and is to say the target and `end`. With source_start and target_begins the one and the other
-  /// text begin with `start`. What passes max_length is cut at the end of a side. Without a target the
-  /// decoder reads what every target begins with.
+  /// target, and predicts the target and `end`. source_start and target_begins put `start` in front of the
+  /// source and the target. What exceeds max_length is cut at the end of a side. Without a target the decoder
+  /// reads what every target begins with.
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
               EncodedExample& to) const override;
   SetDescription describe(const ExampleSet& set) const override;

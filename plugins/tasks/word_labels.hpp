@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // WordLabels: the words of a sentence as the rows of one sequence, [CLS] tokens [SEP], with the label of each
-// word on its first token; and the classes of these rows back to a label per word. Shared by the tasks that
-// say something of every word. Place in the flow: records with `words` (and `tags`, the truth) -> ids and
-// targets -> classes of rows -> labels of words.
+// word on its first token; and the classes of these rows back to a label per word. Tasks that label words
+// share it. Place in the flow: records with `words` (and `tags`, the truth) -> ids and targets -> classes of
+// rows -> labels of words.
 #pragma once
 
 #include <cstddef>

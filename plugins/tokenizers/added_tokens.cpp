@@ -168,7 +168,7 @@ void AddedTokens::number(const TokenTable& table, const std::vector<AddedToken>&
     AddedToken& token = tokens_[i];
     token.number = table.find(token.content);
     if (token.number == TokenTable::no_token)
-      throw Error("added_tokens names \"" + token.content + "\", which the vocabulary does not hold");
+      throw Error("added_tokens names \"" + token.content + "\", which is not in the vocabulary");
     places_.emplace(token.number, i);
   }
 }

@@ -29,9 +29,9 @@ std::vector<std::string> all_bytes_of(const TokenTable& table, const tokenizers:
     }
     std::optional<std::string> bytes = bytes_of(table.tokens()[i]);
     if (!bytes)
-      throw Error("the token \"" + table.tokens()[i] +
-                  "\" holds a character that stands for no byte; a byte_bpe vocabulary is written in the "
-                  "alphabet of GPT-2");
+      throw Error(
+          "invalid token \"" + table.tokens()[i] +
+          "\": a character stands for no byte; a byte_bpe vocabulary is written in the alphabet of GPT-2");
     all[i] = std::move(*bytes);
   }
   return all;
@@ -43,12 +43,12 @@ constexpr tokenizers::SpecialNames other_names[] = {
     {"<|endoftext|>", "<|endoftext|>", "<|endoftext|>", "<|endoftext|>", "<|endoftext|>", ""},
 };
 
-/// Merges with the token that each makes, in the order of their ranks.
+/// The merges with the token that each makes, in the order of their ranks.
 struct Merges {
   PairTable ranks;
   std::vector<std::int32_t> made;
 
-  /// "Ġt he"
+  /// Reads a merge such as "Ġt he".
   void add(std::string_view line, const TokenTable& table) {
     const auto refuse = [&](const std::string& problem) {
       throw Error("merge " + std::to_string(made.size() + 1) + " of the vocabulary, \"" + std::string(line) +
@@ -56,7 +56,7 @@ struct Merges {
     };
     const std::size_t blank = line.find(' ');
     if (blank == std::string_view::npos || blank == 0 || line.find(' ', blank + 1) != std::string_view::npos)
-      refuse("two tokens with a blank between them are expected");
+      refuse("expected two tokens with a blank between them");
     const auto token = [&](const std::string& text) {
       const std::int32_t number = table.find(text);
       if (number == TokenTable::no_token) refuse("the vocabulary has no token \"" + text + "\"");
@@ -64,13 +64,13 @@ struct Merges {
     };
     const std::string left(line.substr(0, blank)), right(line.substr(blank + 1));
     const std::int32_t first = token(left), second = token(right);
-    if (ranks.find(first, second) != PairTable::missing) refuse("the same merge stands in front of it");
+    if (ranks.find(first, second) != PairTable::missing) refuse("the same merge comes before it");
     ranks.add(first, second, static_cast<std::int32_t>(made.size()));
     made.push_back(token(left + right));
   }
 };
 
-/// Every way to put a token together from two others, in the order of what they make.
+/// Returns every way to join two tokens to a third, in the order of the results.
 Merges merges_of(std::vector<std::string> all_bytes, const tokenizers::AddedTokens& added) {
   for (std::size_t i = 0; i < all_bytes.size(); ++i)  // no merge makes an added token
     if (added.is_outside(static_cast<std::int32_t>(i))) all_bytes[i].clear();
@@ -152,8 +152,8 @@ void ByteBpe::train(const TextCounts& texts) {
   load(train_vocabulary(counts, training_));
 }
 
-/// Nothing is normalized here, so that tokens that are looked for in the normalized text are looked for in
-/// what lies between the others.
+/// Nothing is normalized here, so tokens of the normalized text are searched in the parts between the other
+/// tokens.
 void ByteBpe::append_tokens(std::string_view text, std::vector<std::int32_t>& tokens,
                             std::vector<ByteRange>* ranges) const {
   std::size_t offset = 0;  // of the part that is searched

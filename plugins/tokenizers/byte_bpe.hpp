@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ByteBpe: byte-level byte-pair encoding (Sennrich et al. 2016, Radford et al. 2019). Text is cut into words
-// as GPT-2 cuts it, a word into its bytes, and neighbouring tokens are merged. Which are, and in which order,
-// a vocabulary says in one of two ways. One that is trained here is a list of tokens: neighbours are merged
-// while the list holds what they make together, that with the lowest number first. In one from elsewhere
-// (RoBERTa, GPT-2) the merges stand behind the tokens, in their order, and text is cut exactly as the package
-// `tokenizers` cuts it. Any bytes can be encoded, none becomes [UNK], and the tokens of a text, put together,
-// are the text. Of the special tokens the mask alone is made of text, where it is written there, unless the
-// option added_tokens names more. Read next:
-// merge_neighbours.hpp; training: byte_bpe_trainer.hpp; plugin entry: byte_bpe_plugin.cpp.
+// as in GPT-2, a word into its bytes, and neighbouring tokens are merged. A vocabulary defines the merges and
+// their order in one of two ways. A vocabulary that is trained here is a list of tokens: neighbours are
+// merged while the list holds their concatenation, the one with the lowest number first. An imported one
+// (RoBERTa, GPT-2) lists the merges behind the tokens, in their order, and text is cut exactly as the package
+// `tokenizers` cuts it. Any bytes can be encoded, none becomes [UNK], and the tokens of a text, concatenated,
+// are the text. Of the special tokens only the mask is recognised in text, unless the option added_tokens
+// names more. Read next: merge_neighbours.hpp; training: byte_bpe_trainer.hpp; plugin entry:
+// byte_bpe_plugin.cpp.
 #pragma once
 
 #include <string>
@@ -33,12 +33,12 @@ class ByteBpe final : public Tokenizer {
   /// smallest_vocabulary.
   ByteBpe(const Options& options, const TokenizerContext& context);
 
-  /// The tokens; behind them there may be `merges_header` and the merges, as in a merges.txt: "Ġt he".
+  /// Reads the tokens; then perhaps `merges_header` and the merges, as in a merges.txt: "Ġt he".
   void load(std::vector<std::string> vocabulary) override;
   void train(const TextCounts& texts) override;
   std::span<const std::string> vocabulary() const override { return table_.tokens(); }
   std::optional<std::int32_t> find(Special role) const override { return table_.find(role); }
-  /// The very bytes of the tokens; with add_prefix_space the blank in front is one of them.
+  /// Returns the bytes of the tokens; with add_prefix_space they include the blank in front.
   std::string decode(std::span<const std::int32_t> tokens) const override;
 
  private:

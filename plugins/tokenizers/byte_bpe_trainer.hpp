@@ -10,7 +10,7 @@
 
 namespace encore::byte_bpe {
 
-/// The special tokens and the bytes: no vocabulary has fewer.
+/// The special tokens and the bytes: every vocabulary has at least these.
 inline constexpr std::int64_t smallest_vocabulary = 4 + 256;
 
 /// The special tokens, the bytes in the order of their characters, then merges: of all neighbours the most

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tokenizer "character": a code point is a token; one that is not in the vocabulary is [UNK]. White space and
-// control characters are no tokens, unless `white_space` asks for those of ASCII: in a vocabulary, a file of
+// control characters are not tokens, unless `white_space` adds those of ASCII: in a vocabulary, a file of
 // lines, they are then written as the pictures that Unicode has for them (U+2400 on).
 #include <algorithm>
 #include <optional>
@@ -52,8 +52,8 @@ class Character final : public Tokenizer {
     TokenTable table(std::move(vocabulary), "character");
     for (const std::string& token : table.tokens())
       if (!table.is_special(table.find(token)) && first_code_point(token).bytes != token.size())
-        throw Error("the token \"" + token +
-                    "\" is no single character; a vocabulary of type \"word\" may hold it");
+        throw Error("invalid token \"" + token +
+                    "\": expected a single character; a vocabulary of type \"word\" may hold it");
     table_ = std::move(table);
   }
 
@@ -71,7 +71,7 @@ class Character final : public Tokenizer {
   std::span<const std::string> vocabulary() const override { return table_.tokens(); }
   std::optional<std::int32_t> find(Special role) const override { return table_.find(role); }
 
-  /// Without the blanks of the text that was encoded, where no token stands for them.
+  /// Returns the text, without its blanks if they are not tokens.
   std::string decode(std::span<const std::int32_t> tokens) const override {
     std::string text;
     for (const std::int32_t number : tokens) {

@@ -8,7 +8,7 @@ namespace encore::wordpiece {
 
 TokenTrie::TokenTrie() : edges_(1024), tokens_(1, no_token), shift_(32 - 10) {}
 
-/// The edge with this key, or the free slot where it belongs.
+/// Returns the edge with this key, or the free slot where it belongs.
 std::size_t TokenTrie::slot(std::uint32_t key) const {
   const std::size_t mask = edges_.size() - 1;
   std::size_t at = (key * 0x9E3779B1u) >> shift_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // TokenTrie: the longest token of a vocabulary that a text begins with, found in one walk over its bytes.
-// Edges of all nodes stand in one open hash table keyed by (node, byte): small, and one probe per byte.
+// One open hash table keyed by (node, byte) holds the edges of all nodes: small, and one probe per byte.
 #pragma once
 
 #include <cstdint>

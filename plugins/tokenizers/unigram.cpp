@@ -97,9 +97,9 @@ Schema Unigram::options() {
                    .max = 1000000});
   schema.number(
       "character_coverage", 0.9995,
-      {.help = "with vocab_size: the share of the text whose characters become tokens; what is rarer "
-               "is unknown, or bytes with byte_fallback",
-       .min = 0.98,  // as the trainer of SentencePiece has it
+      {.help = "with vocab_size: the share of the text whose characters become tokens; rarer characters "
+               "are unknown, or bytes with byte_fallback",
+       .min = 0.98,  // as in the trainer of SentencePiece
        .max = 1.0});
   schema.boolean("byte_fallback", false,
                  {.help = "with vocab_size: a token for each of the 256 bytes, so that no text is unknown"});
@@ -129,7 +129,7 @@ std::vector<Unigram::Model> Unigram::models_in(std::span<const std::string> line
   };
   if (!named({"model"}) && !named({"source", "target"}))
     throw Error(
-        "behind the tokens of a unigram vocabulary one \"model\" is expected, or a \"source\" and a "
+        "invalid unigram vocabulary: expected one \"model\" behind the tokens, or a \"source\" and a "
         "\"target\"");
   return models;
 }
@@ -138,8 +138,9 @@ void Unigram::load(std::vector<std::string> vocabulary) {
   const auto header = std::ranges::find(vocabulary, models_header);
   if (header == vocabulary.end())
     throw Error(
-        "the vocabulary holds tokens alone, and a unigram vocabulary needs a model of SentencePiece, which "
-        "says how texts are cut; give vocab = \"FILE.model\", or vocab_size to train one");
+        "the vocabulary holds only tokens, but a unigram vocabulary needs a SentencePiece model, which "
+        "decides "
+        "how text is cut: give vocab = \"FILE.model\", or vocab_size to train one");
   std::vector<Model> models = models_in(std::vector<std::string>(std::next(header), vocabulary.end()));
   vocabulary.erase(header, vocabulary.end());
   const tokenizers::SpecialNames names = special_names(vocabulary);
@@ -150,7 +151,7 @@ void Unigram::load(std::vector<std::string> vocabulary) {
       const std::int32_t number = table.find(token);
       if (models.size() == 1 && number != i)
         throw Error("token " + std::to_string(i) + " of the model is \"" + token +
-                    "\", and the vocabulary has another one there; they belong to different files");
+                    "\", but the vocabulary has another one there: they belong to different files");
       model.numbers.push_back(number == TokenTable::no_token ? table.unknown() : number);
     }
   added_.load(table, {}, [](const std::string& text) { return text; });
@@ -214,7 +215,7 @@ void Unigram::append_between_tokens(const Model& model, std::string_view text, s
   for (std::size_t at = done; (at = text.find(gap_beginning, at)) != std::string_view::npos;) {
     // Searches only the length of a name: "<extra_id_" may occur ten thousand times before the first ">".
     const std::string_view name = text.substr(at, longest_gap);
-    const std::size_t size = name.find('>') + 1;  // 0: there is none
+    const std::size_t size = name.find('>') + 1;  // 0: not found
     const std::int32_t gap = size > 0 ? table_.find(name.substr(0, size)) : TokenTable::no_token;
     if (is_gap(gap)) {
       append_part(model, text.substr(done, at - done), offset + done, tokens, ranges);
@@ -255,13 +256,13 @@ void Unigram::append_part(const Model& model, std::string_view part, std::size_t
   }
 }
 
-/// Of two models one may lack a token that the other has.
+/// One of two models may lack a token that the other has.
 std::int32_t Unigram::number_of_unknown(const std::string& text) const {
   const std::int32_t number = has_sides() ? table_.find(text) : TokenTable::no_token;
   return number == TokenTable::no_token || table_.is_special(number) ? table_.unknown() : number;
 }
 
-/// The byte of a token like "<0xE4>", where a model has it as one.
+/// Returns the byte of a token like "<0xE4>", if it is such a token of a model.
 std::optional<char> Unigram::byte_of(const std::string& token) const {
   const bool is_byte = token.size() == std::string_view("<0xE4>").size() && token.starts_with("<0x") &&
                        std::ranges::any_of(models_, [&](const Model& model) {
@@ -291,8 +292,8 @@ std::string Unigram::decode(std::span<const std::int32_t> tokens) const {
   return added_.raw().empty() ? text : stripped(text);
 }
 
-/// The library decodes a character from its bytes only where all of them stand together, and makes several
-/// U+FFFD of others; so it says what each other token is, and bytes come as they are.
+/// The library decodes a character from its bytes only if all of them are together, and makes several
+/// U+FFFD of others; so it decodes the other tokens, and bytes are copied as they are.
 std::string Unigram::with_bytes(const std::vector<std::string>& tokens) const {
   const sentencepiece::ImmutableSentencePieceText decoded =
       models_.back().processor->DecodePiecesAsImmutableProto(tokens);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Unigram: tokens of SentencePiece (Kudo 2018), cut by its own library. White space becomes the mark "▁" of
-// the token behind it, a text is normalised as its model says, and of all ways to cut it the most probable
-// one is taken; what the model has no token for is its unknown token, or with byte fallback a token for each
-// byte. A vocabulary has one model for all texts, which numbers the tokens; or one for sources and one for
-// targets (Marian), whose tokens are numbered by their text. Then ">>de<<" in front of a text is a token of
-// its own, by which a model is told the language to write. Behind the tokens of a single model there may be
-// gaps (T5), "<extra_id_0>" and so on, which are tokens of their own wherever they stand in a text, as are
-// the tokens of `added_tokens`. Read next: unigram_trainer.hpp; plugin entry: unigram_plugin.cpp.
+// the token behind it, a text is normalised by its model, and of all ways to cut it the most probable one is
+// taken; text without a token becomes the unknown token, or with byte fallback a token for each byte. A
+// vocabulary has one model for all inputs, which numbers the tokens; or one for sources and one for targets
+// (Marian), whose tokens are numbered by their text. Then ">>de<<" in front of a text is a token of its own,
+// which gives the model the language to write. Behind the tokens of a single model there may be gaps (T5),
+// "<extra_id_0>" and so on, which are tokens of their own anywhere in a text, as are the tokens of
+// `added_tokens`. Read next: unigram_trainer.hpp; plugin entry: unigram_plugin.cpp.
 #pragma once
 
 #include <memory>
@@ -28,8 +28,8 @@ class SentencePieceProcessor;
 
 namespace encore::unigram {
 
-/// The line between tokens and models; behind it "NAME BASE64", once for "model", or for "source" and
-/// "target".
+/// The line between tokens and models. The lines behind it are "NAME BASE64", one for "model", or for
+/// "source" and "target".
 inline constexpr std::string_view models_header = "#sentencepiece";
 
 class Unigram final : public Tokenizer, public HasVocabularyLines, public HasTargetTokenizer {
@@ -42,14 +42,14 @@ class Unigram final : public Tokenizer, public HasVocabularyLines, public HasTar
   Unigram(const Options& options, const TokenizerContext& context);
   ~Unigram() override;
 
-  /// The tokens, `models_header`, and the models. Of a single one the first tokens are its own in its order;
-  /// more of them may follow, of which texts are cut into gaps alone.
+  /// Reads the tokens, `models_header`, and the models. The first tokens are those of a single model in its
+  /// order; more may follow, of which a text can contain only gaps.
   void load(std::vector<std::string> vocabulary) override;
   void train(const TextCounts& texts) override;
   std::span<const std::string> vocabulary() const override { return table_.tokens(); }
   std::vector<std::string> vocabulary_lines() const override;
   std::optional<std::int32_t> find(Special role) const override { return table_.find(role); }
-  /// By the model of targets; a token of byte fallback gives its byte.
+  /// Decodes by the model of targets; a token of byte fallback gives its byte.
   std::string decode(std::span<const std::int32_t> tokens) const override;
   const Tokenizer& target_tokenizer() const override;
 
@@ -70,10 +70,10 @@ class Unigram final : public Tokenizer, public HasVocabularyLines, public HasTar
   /// Encodes a part that begins `offset` bytes behind the beginning of its text, and has no added token.
   void append_between_tokens(const Model& model, std::string_view part, std::size_t offset,
                              std::vector<std::int32_t>& tokens, std::vector<ByteRange>* ranges) const;
-  /// Likewise, of a part that has neither code nor gap.
+  /// Encodes a part without language code and gaps.
   void append_part(const Model& model, std::string_view part, std::size_t offset,
                    std::vector<std::int32_t>& tokens, std::vector<ByteRange>* ranges) const;
-  /// Whether it stands for a gap.
+  /// Whether the token is a gap.
   bool is_gap(std::int32_t number) const;
   std::int32_t number_of_unknown(const std::string& text) const;
   std::optional<char> byte_of(const std::string& token) const;
@@ -83,7 +83,7 @@ class Unigram final : public Tokenizer, public HasVocabularyLines, public HasTar
   Training training_;
   tokenizers::AddedTokens added_;
   tokenizers::TokenTable table_;
-  std::vector<Model> models_;  ///< of sources, and of targets where that is another one
+  std::vector<Model> models_;  ///< of sources, and of targets if they have their own
   std::unique_ptr<Targets> targets_;
 };
 

@@ -12,15 +12,15 @@
 namespace encore::unigram {
 namespace {
 
-/// Bytes and special tokens; the characters of the text come on top, as the trainer says.
+/// The number of bytes and special tokens; the trainer adds the characters of the text.
 constexpr std::int64_t fewest_with_bytes = 256 + 5;
 
 /// The most bytes of a sentence. The library copies each repeated part of a sentence, in a time that grows
 /// with the square of its length.
 constexpr std::size_t longest_sentence = 4096;
 
-/// Each text once with its count behind a tab, in the order of the texts. A long one is cut, at a blank where
-/// it has any: no token reaches over one.
+/// Writes each input once with its count behind a tab, in the order of the inputs. A long one is cut, at a
+/// blank if it has any: no token crosses a blank.
 class CountedTexts final : public sentencepiece::SentenceIterator {
  public:
   explicit CountedTexts(const TextCounts& texts) : next_(texts.begin()), end_(texts.end()) { read(); }
@@ -63,7 +63,7 @@ class CountedTexts final : public sentencepiece::SentenceIterator {
   std::string line_;
 };
 
-/// What the library says of a size that is too small: "... required_chars. 16 vs 63. ..."
+/// Reads the library's message about a size that is too small: "... required_chars. 16 vs 63. ..."
 std::string tokens_needed(std::string_view message) {
   constexpr std::string_view known = "required_chars", before = " vs ";
   if (message.find(known) == std::string_view::npos) return "";

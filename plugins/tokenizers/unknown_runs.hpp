@@ -28,8 +28,8 @@ struct ShortText {
   ByteRange whole(ByteRange range) const;
 };
 
-/// `is_one_unknown` cuts a text by the model and says whether nothing but one unknown token comes of it. It
-/// is asked about short texts only, some times for each character at most.
+/// `is_one_unknown` cuts a text by the model and returns whether the result is one unknown token. It is
+/// called for short inputs only, a few times for each character at most.
 ShortText without_long_unknown_runs(std::string_view text,
                                     const std::function<bool(const std::string& text)>& is_one_unknown);
 

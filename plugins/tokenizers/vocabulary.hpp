@@ -70,7 +70,7 @@ class TokenTable {
   bool is_required(std::int32_t number) const;
   /// The token with this number. Throws std::logic_error where there is none.
   const std::string& token(std::int32_t number) const;
-  /// no_token when it is not in the vocabulary.
+  /// Returns no_token if it is not in the vocabulary.
   std::int32_t find(std::string_view token) const {
     const auto found = numbers_.find(token);
     return found == numbers_.end() ? no_token : found->second;

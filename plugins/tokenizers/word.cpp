@@ -37,7 +37,7 @@ class Word final : public Tokenizer {
   std::span<const std::string> vocabulary() const override { return table_.tokens(); }
   std::optional<std::int32_t> find(Special role) const override { return table_.find(role); }
 
-  /// Words with a blank between them.
+  /// Returns the words with a blank between them.
   std::string decode(std::span<const std::int32_t> tokens) const override {
     std::string text;
     for (const std::int32_t number : tokens) {

@@ -33,7 +33,7 @@ class WordPiece : public Tokenizer {
   void train(const TextCounts& texts) override;
   std::span<const std::string> vocabulary() const override { return table_.tokens(); }
   std::optional<std::int32_t> find(Special role) const override { return table_.find(role); }
-  /// Words with a blank between them; punctuation marks are words.
+  /// Returns the words with a blank between them; punctuation marks are words.
   std::string decode(std::span<const std::int32_t> tokens) const override;
 
  private:

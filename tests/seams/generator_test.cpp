@@ -179,7 +179,7 @@ struct GeneratorTest : CopyTest {
 
 struct BothModels : GeneratorTest, ::testing::WithParamInterface<bool> {};
 
-TEST_P(BothModels, GreedyTextsAreThoseOfScoringTheWhole) {
+TEST_P(BothModels, AGreedyOutputIsThatOfScoringTheWhole) {
   expect_searched(GetParam(), {.max_tokens = 10});
 }
 
@@ -299,7 +299,7 @@ TEST_P(BothModels, AnObserverSeesEveryTextGrow) {
   }
 }
 
-TEST_P(BothModels, TextsAreThoseOfTheParametersThatAreThereNow) {
+TEST_P(BothModels, AnOutputIsThatOfTheCurrentParameters) {
   const Decoding way = {.max_tokens = 9};
   const auto model = make(GetParam()), fresh = make(GetParam());
   const std::vector<Tokens> texts = prompts(7), more = prompts(19);

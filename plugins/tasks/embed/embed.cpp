@@ -319,10 +319,11 @@ std::string Embed::left_out(const ExampleSet& set, std::size_t example) const {
   std::int64_t tokens = 0;
   for (std::size_t s = of.first; s < of.first + of.count; ++s)
     tokens += set.integers(set.column("cut_pieces"), s).front();
-  return tokens == 0 ? ""
-                     : "its vector does not depend on " +
-                           (of.count == 1 ? "its last " + counted(tokens, "token", "tokens")
-                                          : counted(tokens, "token", "tokens") + " at the ends of its texts");
+  return tokens == 0
+             ? ""
+             : "its vector does not depend on " +
+                   (of.count == 1 ? "its last " + counted(tokens, "token", "tokens")
+                                  : counted(tokens, "token", "tokens") + " at the ends of both inputs");
 }
 
 }  // namespace encore::embed

@@ -64,7 +64,7 @@ std::string fixed(double value) {
 Schema Lm::options() {
   return Schema().boolean("markers", true,
                           {.help = "a text begins with the token that opens a sequence and ends with the one "
-                                   "that closes it, so that the model learns where texts begin and end"});
+                                   "that closes it, so that the model learns where a text begins and ends"});
 }
 
 std::vector<Measure> Lm::measures() {
@@ -142,14 +142,13 @@ void Lm::encode(const Records& records, std::size_t record, const Tokenizer& tok
   const bool typed = records.has(typed_field);
   const Text text = text_of(records.texts("text")[record], typed, tokenizer);
   const std::size_t rows = typed || text.tokens.empty() ? text.tokens.size() : text.tokens.size() - 1;
-  // The markers of an empty text alone teach nothing of texts.
+  // The markers of an empty text alone teach nothing.
   const std::size_t least = typed ? 1 : markers_ ? 2 : 1;
   if (typed && rows < least) throw Error("the text \"" + records.texts("text")[record] + "\" has no token");
   if (rows < least)
-    throw Error("text " + std::to_string(record + 1) +
-                (markers_ ? " has no token" : " has fewer than two tokens") +
-                ", so that nothing of it can be predicted; leave it out" +
-                (markers_ ? "" : ", or set markers = true"));
+    throw Error(
+        "text " + std::to_string(record + 1) + (markers_ ? " has no token" : " has fewer than two tokens") +
+        ", so nothing in it can be predicted: leave it out" + (markers_ ? "" : ", or set markers = true"));
   to.integers(characters).push_back(text.characters);
   for (std::size_t row = 0; row < rows; ++row) {
     if (row > 0 && row % max_length_ == 0) to.end_sequence();

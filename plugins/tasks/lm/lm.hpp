@@ -49,8 +49,8 @@ class Lm final : public Task {
   /// A text is `[start] tokens [end]`, or its tokens alone without `markers`. All of them but the last are
   /// rows, in windows of at most max_length that follow each other, a sequence each; the target of a row is
   /// the token behind it, which may be the first of the next window. So every token but the first is a target
-  /// exactly once. Records of from_text begin a text that goes on: there is no end, every token is a row, and
-  /// the last one has no target. Throws Error for a text in which nothing is to be predicted.
+  /// exactly once. Records of from_text begin a text that continues: it has no end, every token is a row, and
+  /// the last one has no target. Throws Error if nothing of a text can be predicted.
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
               EncodedExample& to) const override;
   /// The windows of a long text may stand in different batches.

@@ -17,7 +17,7 @@ namespace encore::mlm {
 /// over a chain of the key's numbers. Host code without Kokkos cannot use encore/random.hpp.
 class Draw {
  public:
-  /// What the words are for; one number in different streams gives unrelated words.
+  /// The uses of random numbers; one counter in different streams gives unrelated numbers.
   enum Stream : std::uint64_t { order, replacement, token, pair };
 
   Draw(std::uint64_t seed, std::int64_t epoch, std::uint64_t example, std::size_t sequence);
@@ -32,14 +32,14 @@ class Draw {
   std::uint64_t key_;
 };
 
-/// What has to be known of a vocabulary to mask.
+/// The properties of a vocabulary that masking needs.
 struct Tokens {
   std::int32_t count = 0;                       ///< V
   std::int32_t mask = 0;                        ///< number of the mask token
   std::span<const std::int32_t> specials = {};  ///< numbers of all tokens without text, ascending
 };
 
-/// Of rows that are never masked: markers and other special tokens.
+/// The word of rows that are never masked: markers and other special tokens.
 inline constexpr std::int32_t no_word = -1;
 
 /// The word of each row (T): the row's own number, so that tokens are masked one by one; no_word for special
@@ -56,8 +56,8 @@ std::size_t count_picks(std::span<const std::int32_t> words, double probability)
 /// masked in part, and M never varies.
 void pick_rows(std::span<const std::int32_t> words, const Draw& draw, std::span<std::int32_t> picked);
 
-/// targets (M) = the ids (T) of the picked rows, which become the mask token (80 %), a random ordinary token
-/// (10 %), or stay as they are (10 %).
+/// Sets targets (M) to the ids (T) of the picked rows; these rows become the mask token (80 %), a random
+/// ordinary token (10 %), or stay as they are (10 %).
 void mask_rows(std::span<const std::int32_t> picked, const Tokens& tokens, const Draw& draw,
                std::span<std::int32_t> ids, std::span<std::int32_t> targets);
 

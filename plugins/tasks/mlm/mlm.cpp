@@ -29,7 +29,7 @@ std::vector<std::int32_t> specials_of(const Tokenizer& tokenizer) {
   return numbers;
 }
 
-/// FNV-1a (Fowler, Noll and Vo) of the numbers of tokens.
+/// Returns the FNV-1a hash (Fowler, Noll and Vo) of the numbers of tokens.
 std::uint64_t hash_of(std::span<const std::int32_t> ids) {
   std::uint64_t hash = 0xCBF29CE484222325U;
   for (const std::int32_t id : ids) hash = (hash ^ static_cast<std::uint32_t>(id)) * 0x100000001B3U;
@@ -53,33 +53,32 @@ Schema Mlm::options() {
                .max = 1.0,
                .exclusive_min = true})
       .boolean("whole_word", false, {.help = "pick all tokens of a word together"})
-      .boolean(
-          "next_sentence", false,
-          {.help =
-               "give a window two texts, the second of which follows the first or is of another record, and "
-               "have that told apart too"});
+      .boolean("next_sentence", false,
+               {.help = "give a window a text pair, the second of which follows the first or comes from "
+                        "another record, "
+                        "and also predict which"});
 }
 
 std::vector<Measure> Mlm::measures() {
-  return {
-      {.name = "perplexity",
-       .help = "e to the mean loss of the masked tokens: among how many equally likely ones it chooses",
-       .better = Better::lower,
-       .reducer = Reducer::exponential,
-       .columns = {"loss", "masked"}},
-      {.name = "accuracy",
-       .title = "masked accuracy",
-       .help = "share of the masked tokens that are guessed",
-       .fraction = true,
-       .reducer = Reducer::ratio,
-       .columns = {"correct", "masked"}},
-      {.name = "next_accuracy",
-       .title = "next sentence accuracy",
-       .help = "share of the pairs of texts of which is told whether the second follows; with next_sentence",
-       .fraction = true,
-       .reducer = Reducer::ratio,
-       .columns = {"next_correct", "pairs"},
-       .always = false}};
+  return {{.name = "perplexity",
+           .help = "e to the mean loss of the masked tokens: among how many equally likely ones it chooses",
+           .better = Better::lower,
+           .reducer = Reducer::exponential,
+           .columns = {"loss", "masked"}},
+          {.name = "accuracy",
+           .title = "masked accuracy",
+           .help = "share of the masked tokens that are guessed",
+           .fraction = true,
+           .reducer = Reducer::ratio,
+           .columns = {"correct", "masked"}},
+          {.name = "next_accuracy",
+           .title = "next sentence accuracy",
+           .help = "share of the text pairs for which the prediction whether the second follows is right; "
+                   "with next_sentence",
+           .fraction = true,
+           .reducer = Reducer::ratio,
+           .columns = {"next_correct", "pairs"},
+           .always = false}};
 }
 
 Mlm::Mlm(const Options& options, const TaskContext& context)
@@ -124,7 +123,7 @@ std::vector<ColumnRule> Mlm::columns() const {
   std::vector<ColumnRule> rules = {
       {.name = picked_column, .space = Space::ragged},
       {.name = targets_column, .space = Space::picked},  // no_target where the truth is not known
-      // Of the first window: the number of tokens in the vocabulary, the mask token, all special tokens.
+      // For the first window: the number of tokens in the vocabulary, the mask token, all special tokens.
       {.name = "specials", .space = Space::ragged}};
   if (whole_word_) rules.push_back({.name = "words", .space = Space::ragged});  // the word of each row
   if (next_sentence_) {
@@ -191,7 +190,7 @@ void Mlm::encode(const Records& records, std::size_t record, const Tokenizer& to
 /// If the second text is from elsewhere, the next window begins where it would have begun.
 void Mlm::encode_pairs(const Text& text, const Records& records, std::size_t record,
                        const Tokenizer& tokenizer, const Tokens& tokens, EncodedExample& to) const {
-  constexpr std::size_t bytes_of_token = 16;  // as many as give a token, nearly always
+  constexpr std::size_t bytes_of_token = 16;  // more than nearly every token has
   const std::size_t room = max_length_ - 3;
   std::size_t begin = 0;
   do {
@@ -243,7 +242,7 @@ void Mlm::append_window(std::span<const Part> texts, std::int32_t next, const To
   to.end_sequence();
 }
 
-/// The rows from `first_row` on are a window that nothing is masked in yet.
+/// Masks the rows from `first_row` on, which are one window.
 void Mlm::mask_window(std::size_t first_row, const Tokens& tokens, EncodedExample& to) const {
   const std::span<std::int32_t> ids = std::span(to.ids).subspan(first_row);  // (T)
   const std::vector<std::int32_t> singles =
@@ -260,7 +259,7 @@ void Mlm::mask_window(std::size_t first_row, const Tokens& tokens, EncodedExampl
   mask_rows(rows, tokens, draw, ids, std::span(to.integers(targets)).subspan(before));
 }
 
-/// The same of a window in which a user wrote the mask token where something is to be guessed.
+/// Does the same for a window in which a user wrote the mask token for what is to be guessed.
 void Mlm::pick_masks(std::size_t first_row, const Tokens& tokens, EncodedExample& to) {
   for (std::size_t row = first_row; row < to.ids.size(); ++row) {
     if (to.ids[row] != tokens.mask) continue;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The task "mlm": masked language modelling (Devlin et al. 2019): some tokens of a text are hidden, drawn
-// anew in every epoch, and guessed from the others; scored by perplexity. With next_sentence a window holds
-// two texts, and whether the second follows the first is told too. Needs a head that gives the best tokens of
-// each picked row, and its loss, as "language_model" does. Place in the flow: records with `text` -> windows
-// of ids, picked rows and their targets -> the head's guesses -> counts per text, guesses for what a user
-// masks. Read next: masking.hpp, next_text.hpp.
+// again in every epoch, and predicted from the others; scored by perplexity. With next_sentence a window
+// holds a text pair, and the model also predicts whether the second follows the first. Needs a head that
+// gives the best tokens of each picked row, and its loss, as "language_model" does. Place in the flow:
+// records with `text` -> windows of ids, picked rows and their targets -> the head's guesses -> counts per
+// text, guesses for what a user masks. Read next: masking.hpp, next_text.hpp.
 #pragma once
 
 #include <mutex>
@@ -21,7 +21,8 @@ namespace encore::mlm {
 class Mlm final : public Task {
  public:
   static constexpr const char* summary =
-      "masked language modelling: hidden tokens are guessed from the others, masks drawn anew in every epoch "
+      "masked language modelling: hidden tokens are guessed from the others, masks drawn again in every "
+      "epoch "
       "(Devlin et al. 2019)";
   static constexpr const char* select = "min dev/perplexity";
   static Schema options();
@@ -52,8 +53,8 @@ class Mlm final : public Task {
   std::vector<OutputRule> outputs() const override;
   /// Windows [CLS] tokens [SEP] of at most max_length rows, a sequence each; no token is left out. With
   /// next_sentence [CLS] tokens [SEP] tokens [SEP], where there are two tokens. The masks follow from the
-  /// tokens, whatever their record's place. Records of from_text are masked where their user wrote the mask
-  /// token, and nowhere else. Throws Error where the vocabulary has no mask token.
+  /// tokens, not from the place of the record. Records of from_text are masked where the user wrote the mask
+  /// token, and nowhere else. Throws Error if the vocabulary has no mask token.
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
               EncodedExample& to) const override;
   bool draws() const override { return true; }
@@ -61,7 +62,7 @@ class Mlm final : public Task {
   SetDescription describe(const ExampleSet& set) const override;
 
   void measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const override;
-  /// The records have no truth; "correct" is the share of a text's masked tokens that were guessed.
+  /// The records have no truth; "correct" is the share of a text's masked tokens that were guessed right.
   Records label(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
 
   /// With next_sentence a line may be a text pair with a tab between.
@@ -87,7 +88,7 @@ class Mlm final : public Task {
   Text text_of(const std::string& text, const Tokenizer& tokenizer) const;
   void encode_pairs(const Text& text, const Records& records, std::size_t record, const Tokenizer& tokenizer,
                     const Tokens& tokens, EncodedExample& to) const;
-  /// A window of one text or two, masked. next: what stands in the column of that name.
+  /// Adds a window of one text or two, masked. next: the value for the column of that name.
   void append_window(std::span<const Part> texts, std::int32_t next, const Tokenizer& tokenizer,
                      const Tokens& tokens, bool typed, EncodedExample& to) const;
   std::size_t next_column() const { return whole_word_ ? 4 : 3; }
@@ -102,7 +103,7 @@ class Mlm final : public Task {
   double probability_;
   bool whole_word_;
   bool next_sentence_;
-  /// What tokens look like, for answers. encode learns it when a user asks, on several threads.
+  /// How tokens are written in answers. encode sets it when a user asks, on several threads.
   mutable std::mutex mutex_;
   mutable std::vector<std::string> names_;
   mutable std::string mask_name_;

@@ -16,7 +16,7 @@ namespace encore::mlm {
 /// The values of the column "next".
 inline constexpr std::int32_t follows = 0, is_of_elsewhere = 1;
 
-/// Where a run of at least two tokens is cut, and whether its second part is to stay.
+/// Where a run of at least two tokens is cut, and whether its second part stays.
 struct PairDraw {
   std::size_t first = 0;  ///< tokens of the first text: at least one, and at least one is left
   bool stays = true;

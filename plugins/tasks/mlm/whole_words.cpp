@@ -39,7 +39,7 @@ bool joins_words(utf8proc_int32_t c) {
   return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_NO;
 }
 
-/// Whether a token that begins at this byte goes on with the word of the token that ended at `last`.
+/// Whether a token that begins at this byte continues the word of the token that ended at `last`.
 bool goes_on(std::string_view text, std::size_t last, std::size_t begin) {
   if (begin > last) return false;
   if (begin == 0 || begin >= text.size() || continues_character(text[begin])) return true;

@@ -147,8 +147,8 @@ void Qa::encode(const Records& records, std::size_t record, const Tokenizer& tok
   const std::string& text = records.texts("context")[record];
   if (text.size() > most_context_bytes)
     throw Error("the context of record " + std::to_string(record + 1) + " has " +
-                std::to_string(text.size()) + " bytes; at most " + std::to_string(most_context_bytes) +
-                " are read");
+                std::to_string(text.size()) + " bytes: expected at most " +
+                std::to_string(most_context_bytes));
   std::vector<std::int32_t> question, tokens;
   std::vector<ByteRange> bytes;
   tokenizer.encode(records.texts("question")[record], question);

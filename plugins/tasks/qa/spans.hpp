@@ -29,7 +29,7 @@ struct Window {
 /// context without any token has one empty window. stride < room.
 std::vector<Window> windows_of(std::size_t tokens, std::size_t room, std::size_t stride);
 
-/// The first and the last token that share a byte with `part`; nothing where none does.
+/// Returns the first and the last token that share a byte with `part`, or nothing if none does.
 std::optional<std::pair<std::size_t, std::size_t>> tokens_of(const std::vector<ByteRange>& tokens,
                                                              ByteRange part);
 

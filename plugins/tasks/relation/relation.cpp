@@ -14,10 +14,9 @@
 namespace encore::relation {
 namespace {
 
-constexpr std::size_t markers = 2;                             // [CLS] and [SEP]
-constexpr std::array<std::string_view, 2> signs = {"$", "#"};  // around e1 and e2
-constexpr std::array<std::size_t, 5> cut_order = {4, 0, 2, 3,
-                                                  1};  // parts, the one that is cut first in front
+constexpr std::size_t markers = 2;                                   // [CLS] and [SEP]
+constexpr std::array<std::string_view, 2> signs = {"$", "#"};        // around e1 and e2
+constexpr std::array<std::size_t, 5> cut_order = {4, 0, 2, 3, 1};    // the order in which parts are cut
 constexpr std::array<std::size_t, 5> kept_tokens = {0, 1, 0, 1, 0};  // at least, of each part
 
 /// The parts of a text, and which of the spans comes first.
@@ -112,7 +111,7 @@ void Relation::encode(const Records& records, std::size_t record, const Tokenize
   std::size_t left = cut;
   for (const std::size_t i : cut_order) {
     const std::size_t away = std::min(left, tokens[i].size() - kept_tokens[i]);
-    // In front of the spans what stands nearest to them stays.
+    // Before the spans, what is nearest to them stays.
     const auto begin = i == 0 ? tokens[i].begin() : tokens[i].end() - static_cast<std::ptrdiff_t>(away);
     tokens[i].erase(begin, begin + static_cast<std::ptrdiff_t>(away));
     left -= away;

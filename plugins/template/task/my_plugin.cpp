@@ -80,7 +80,7 @@ class MyPluginTask final : public Task {
     return {{.name = targets_column, .space = Space::sequences, .truth = true},
             {.name = "truth", .space = Space::sequences, .truth = true}};
   }
-  /// [CLS] tokens [SEP] and the class of the whole text. Called from several threads at once.
+  /// Encodes [CLS] tokens [SEP] and the class of the whole text. Called from several threads at once.
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
               EncodedExample& to) const override {
     std::vector<std::int32_t> tokens;
@@ -145,7 +145,7 @@ class MyPluginTask final : public Task {
 
   bool keep_end_;
   std::size_t most_;                // tokens beside the two markers
-  std::vector<std::string> names_;  // of the classes, then of other labels
+  std::vector<std::string> names_;  // the classes, then other labels
   std::size_t classes_ = 0;
 };
 

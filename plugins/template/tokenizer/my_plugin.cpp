@@ -50,16 +50,17 @@ class MyPluginTokenizer final : public Tokenizer {
       if (numbers.contains(token))
         special[role] = numbers.at(token);
       else if (role != Special::mask)
-        throw Error("the vocabulary has no " + token);
+        throw Error("the vocabulary lacks " + token);
     }
-    for (const Special role : all_specials) numbers.erase(std::string(usual_token(role)));  // no text is one
+    for (const Special role : all_specials)
+      numbers.erase(std::string(usual_token(role)));  // text cannot become one
     special_ = std::move(special);
     tokens_ = std::move(vocabulary);
     numbers_ = std::move(numbers);
   }
 
-  /// The special tokens, then the stretches by falling count, equal counts in the order of their bytes. Texts
-  /// may hold several words.
+  /// The special tokens, then the stretches by falling count, equal counts in the order of their bytes. A
+  /// text may hold several words.
   void train(const TextCounts& texts) override {
     std::vector<std::string> vocabulary = {"[PAD]", "[UNK]", "[CLS]", "[SEP]"};
     std::map<std::string, std::int64_t> counts;
@@ -80,7 +81,7 @@ class MyPluginTokenizer final : public Tokenizer {
     return found == special_.end() ? std::nullopt : std::optional(found->second);
   }
 
-  /// Without white space: no token stands for it.
+  /// Returns the text without white space, which has no token.
   std::string decode(std::span<const std::int32_t> tokens) const override {
     std::string text;
     for (const std::int32_t number : tokens)
@@ -90,7 +91,7 @@ class MyPluginTokenizer final : public Tokenizer {
   }
 
  protected:
-  /// What `encode` calls, from several threads at once: changes nothing but `pieces` and `ranges`.
+  /// `encode` calls it from several threads at once, so it changes only `pieces` and `ranges`.
   void append_tokens(std::string_view text, std::vector<std::int32_t>& tokens,
                      std::vector<ByteRange>* ranges) const override {
     for (const std::string_view stretch : cut(text)) {

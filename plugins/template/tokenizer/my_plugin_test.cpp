@@ -1,5 +1,5 @@
-// What only the author of "my_plugin" knows: the tokens that must come out, and what must be refused. The
-// rest (training twice, loading, threads) is checked by `exp plugin check`, the same for every plugin.
+// Checks what only the author of "my_plugin" knows: the tokens, and what is refused. `exp plugin check`
+// checks the rest (training twice, loading, threads), the same for every plugin.
 #include <cstdio>
 
 #include "my_plugin.cpp"
@@ -21,7 +21,7 @@ MyPluginTokenizer make(std::int64_t length, std::int64_t vocab_size) {
   return {options, {}};
 }
 
-/// The tokens of a text, each followed by a bar.
+/// Returns the tokens of a text, each followed by a bar.
 std::string tokens_of(const MyPluginTokenizer& tokenizer, std::string_view text) {
   std::vector<std::int32_t> numbers;
   tokenizer.encode(text, numbers);
@@ -36,7 +36,7 @@ void cuts_words_into_stretches() {
   tokenizer.train({{"Paris", 2}, {"naïve", 1}, {"on", 5}});
   expect(tokens_of(tokenizer, "Paris") == "Par|is|", "Paris is Par and is");
   expect(tokens_of(tokenizer, "naïve") == "naï|ve|", "a letter of two bytes is one letter");
-  expect(tokens_of(tokenizer, "on on") == "on|on|", "a blank ends a stretch and is no token");
+  expect(tokens_of(tokenizer, "on on") == "on|on|", "a blank ends a stretch and is not a token");
   expect(tokens_of(tokenizer, "Parma") == "Par|[UNK]|", "what is not in the vocabulary is unknown");
   expect(tokens_of(tokenizer, " \t").empty(), "white space has no tokens");
 }
@@ -48,9 +48,9 @@ void tells_where_tokens_come_from_and_what_they_spell() {
   std::vector<encore::ByteRange> ranges;
   tokenizer.encode(" Paris naïve", tokens, ranges);
   expect(ranges == std::vector<encore::ByteRange>{{1, 4}, {4, 6}, {7, 11}, {11, 13}}, "ranges are bytes");
-  expect(tokenizer.decode(tokens) == "Parisnaïve", "the tokens one behind the other");
+  expect(tokenizer.decode(tokens) == "Parisnaïve", "the tokens are concatenated");
   tokens = {tokenizer.special(encore::Special::start), tokenizer.special(encore::Special::unknown)};
-  expect(tokenizer.decode(tokens).empty(), "special tokens are no text");
+  expect(tokenizer.decode(tokens).empty(), "special tokens have no text");
 }
 
 void keeps_the_most_frequent() {
@@ -65,7 +65,7 @@ void keeps_the_most_frequent() {
 void takes_no_text_for_a_special_token() {
   MyPluginTokenizer tokenizer = make(5, 6);
   tokenizer.train({{"[SEP]", 9}, {"a", 1}});
-  expect(tokens_of(tokenizer, "a [SEP]") == "a|[UNK]|", "[SEP] in a text is not the end of it");
+  expect(tokens_of(tokenizer, "a [SEP]") == "a|[UNK]|", "[SEP] in a text does not end it");
 }
 
 void refuses_two_vocabularies() {

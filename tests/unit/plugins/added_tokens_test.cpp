@@ -14,7 +14,7 @@ const Tokens words = {"[PAD]", "[UNK]", "[CLS]",    "[SEP]",  "[MASK]", "a",    
                       "covid", "##s",   "new york", "<drug>", "cafe",   "Covid", "new",
                       "york",  "[E9]",  "中",       "国",     "中国",   "café"};
 
-/// What a WordPiece tokenizer with these options makes of a text.
+/// Returns the tokens that a WordPiece tokenizer with these options makes of a text.
 Tokens cut(const std::string& text, const Tokens& added, bool lowercase = false, const Settings& more = {}) {
   Settings options = more;
   options.emplace("lowercase", lowercase);
@@ -116,7 +116,7 @@ TEST(AddedTokens, AreTextForARunWithoutTheOption) {
   EXPECT_EQ(tokens(*tokenizer, "<s>x <mask>"), (Tokens{"<", "s", ">", "x", "<mask>"}));
 }
 
-TEST(WordPieceCleaning, KeepsAccentsAndChineseWordsWhereItIsToldTo) {
+TEST(WordPieceCleaning, KeepsAccentsAndChineseWordsOnRequest) {
   EXPECT_EQ(cut("CAFÉ cafe", {}, true), (Tokens{"cafe", "cafe"}));
   EXPECT_EQ(cut("CAFÉ cafe", {}, true, {{"strip_accents", false}}), (Tokens{"café", "cafe"}));
   EXPECT_EQ(cut("café Covid", {}, false, {{"strip_accents", true}}), (Tokens{"cafe", "Covid"}));

@@ -135,7 +135,7 @@ TEST(Classify, CutsALongTextAndReportsIt) {
   EXPECT_EQ(count(description, "cut texts"), 2);
   EXPECT_EQ(count(description, "cut pieces"), 3);
   EXPECT_EQ(description.notes.at(1),
-            "2 of 3 texts are longer than max_length = 4: 3 tokens are cut at the end");
+            "2 of 3 examples are longer than max_length = 4: 3 tokens are cut at the end");
   EXPECT_EQ(task.left_out(set, 1), "its label does not depend on its last 2 tokens");
   EXPECT_EQ(task.left_out(set, 2), "its label does not depend on its last 1 token");
 }
@@ -224,13 +224,13 @@ TEST(ClassifyPairs, AreCutAtTheLongerText) {
   EXPECT_EQ(numbers(set.ids(1)), (Values{2, 4, 6, 4, 3, 6, 3}));
   EXPECT_EQ(numbers(set.ids(2)), (Values{2, 4, 6, 3, 4, 6, 3})) << "both are long: each keeps half";
   EXPECT_EQ(column(set, "cut_pieces", 2), Values{3});
-  EXPECT_EQ(task.left_out(set, 2), "its label does not depend on 3 tokens at the ends of its texts");
+  EXPECT_EQ(task.left_out(set, 2), "its label does not depend on 3 tokens at the ends of both inputs");
   EXPECT_EQ(task.describe(set).notes.at(1),
             "3 of 3 pairs are longer than max_length = 7: 7 tokens are cut at the ends");
 }
 
 TEST(ClassifyPairs, KeepAsManyTokensAsTheLibraryTokenizers) {
-  // tokenizers 0.23.3, truncation "longest_first": tokens of both texts, room, what stays
+  // tokenizers 0.23.3, truncation "longest_first": tokens of both inputs, room, what stays
   const std::size_t cases[][5] = {{5, 5, 5, 2, 3}, {6, 5, 5, 3, 2}, {5, 6, 5, 2, 3}, {9, 1, 5, 4, 1},
                                   {1, 9, 5, 1, 4}, {9, 2, 4, 2, 2}, {9, 9, 0, 0, 0}, {3, 0, 2, 2, 0},
                                   {2, 3, 5, 2, 3}, {7, 3, 7, 4, 3}};

@@ -87,9 +87,9 @@ TEST(Embed, MakesTwoSequencesOfAPair) {
   EXPECT_EQ(set.integers(set.column("first"), 3).front(), no_target);
   EXPECT_EQ(set.integers(set.column("second"), 3).front(), 0);
   EXPECT_EQ(task.describe(set).notes,
-            Texts{"1 of 4 texts are longer than max_length = 4: 1 token is cut at the end"});
+            Texts{"1 of 4 inputs are longer than max_length = 4: 1 token is cut at the end"});
   EXPECT_EQ(task.left_out(set, 0), "");
-  EXPECT_EQ(task.left_out(set, 1), "its vector does not depend on 1 token at the ends of its texts");
+  EXPECT_EQ(task.left_out(set, 1), "its vector does not depend on 1 token at the ends of both inputs");
 }
 
 TEST(Embed, RemembersTheScaleOfNumbers) {

@@ -114,7 +114,7 @@ TEST(Lm, WindowsAreSeparateAndRecordsAreNeverJoined) {
 }
 
 TEST(Lm, CountsTheCharactersThatArePredicted) {
-  // é has two bytes and is no token of this vocabulary; blanks count.
+  // é has two bytes and is not a token of this vocabulary; blanks count.
   const ExampleSet set = encode(make(3), records_of({"a b é c d"}), 3);
   EXPECT_EQ(characters(set, 0), Values{9});
   EXPECT_EQ(characters(set, 1), Values{}) << "the first window has the number";
@@ -170,9 +170,9 @@ TEST(Lm, RefusesATextInWhichNothingIsPredicted) {
   EXPECT_EQ(message_of<Error>([] {
               encode(make(), records_of({"a", " "}));
             }),
-            "text 2 has no token, so that nothing of it can be predicted; leave it out");
+            "text 2 has no token, so nothing in it can be predicted: leave it out");
   EXPECT_EQ(message_of<Error>([] { encode(make(64, false), records_of({"a"})); }),
-            "text 1 has fewer than two tokens, so that nothing of it can be predicted; leave it out, or set "
+            "text 1 has fewer than two tokens, so nothing in it can be predicted: leave it out, or set "
             "markers = true");
   EXPECT_EQ(message_of<Error>([] { make().restore("good\nbad\n"); }),
             "the run has labels of another task; language modelling has no labels");

@@ -70,7 +70,7 @@ TEST(NextSentence, AWindowHoldsAPairAndNothingIsLeftOut) {
       if (window.next == follows) own.insert(own.end(), window.second.begin(), window.second.end());
       if (window.next == no_target) {
         EXPECT_TRUE(window.second.empty());
-        EXPECT_EQ(window.first.size(), 1U) << "one token is no pair";
+        EXPECT_EQ(window.first.size(), 1U) << "one token is not a pair";
         continue;
       }
       ASSERT_FALSE(window.first.empty());

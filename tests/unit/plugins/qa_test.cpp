@@ -232,12 +232,11 @@ TEST(Qa, CountsWhatCannotBeLearned) {
   EXPECT_EQ(count(description, "answers in no window"), 1);
   EXPECT_EQ(description.notes.at(1),
             "1 of 3 questions are longer than max_question = 2 tokens and cut at the end");
-  EXPECT_EQ(
-      description.notes.at(2),
-      "the answer to 1 of 3 questions lies within no window, so it is not learned; a larger stride gives "
-      "windows that overlap more");
+  EXPECT_EQ(description.notes.at(2),
+            "the answer to 1 of 3 questions is in no window, so it is not learned; a larger stride makes "
+            "windows overlap more");
   EXPECT_EQ(description.notes.at(3),
-            "1 of 3 questions have no answer, and one is always given; set task.no_answer = true");
+            "1 of 3 questions have no answer, but the model always gives one: set task.no_answer = true");
   EXPECT_EQ(task.left_out(set, 0), "its question is read without its last 1 token (task.max_question = 2)");
   EXPECT_EQ(task.left_out(set, 1), "");
 }

@@ -120,7 +120,7 @@ TEST(Tokenizers, GiveTheSameTokensWithRangesAndWithout) {
   }
 }
 
-TEST(Tokenizers, DecodeWhatTheirTokensTell) {
+TEST(Tokenizers, DecodeTheTextOfTheirTokens) {
   const auto word = trained("word", {}, some_words);
   EXPECT_EQ(word->decode(encoded(*word, "low  other\tZürich")), "low Zürich")
       << "what is unknown is left out";

@@ -213,10 +213,9 @@ TEST(ByteBpe, RefusesAnInvalidVocabulary) {
             "the vocabulary has no token \"Ġ\" for the byte 32; a byte_bpe vocabulary needs a token for each "
             "of the "
             "256 bytes");
-  EXPECT_EQ(
-      refusal([](Tokens& v) { v.push_back("日"); }),
-      "the token \"日\" holds a character that stands for no byte; a byte_bpe vocabulary is written in the "
-      "alphabet of GPT-2");
+  EXPECT_EQ(refusal([](Tokens& v) { v.push_back("日"); }),
+            "invalid token \"日\": a character stands for no byte; a byte_bpe vocabulary is written in the "
+            "alphabet of GPT-2");
 }
 
 /// The tokens of RoBERTa's special roles, then the bytes; merges behind them.
@@ -231,7 +230,7 @@ Tokens vocabulary_with_merges(const Tokens& more, const Tokens& merges) {
 }
 
 TEST(ByteBpe, MergesInTheOrderThatIsGiven) {
-  // By the order of its tokens "abc" would be cut "ab", "c"; and "a", "bc" is no merge for "abc".
+  // By the order of its tokens "abc" would be cut "ab", "c"; and "a", "bc" is not a merge for "abc".
   const Tokens lines = vocabulary_with_merges({"ab", "bc", "abc"}, {"b c", "a b", "ab c"});
   const auto tokenizer = make_tokenizer("byte_bpe", {{"add_prefix_space", false}});
   tokenizer->load(lines);
@@ -261,19 +260,18 @@ TEST(ByteBpe, FindsTheMaskWithTheWhiteSpaceInFront) {
   EXPECT_EQ(tokenizer->decode(tokens), " a b</s>");
 }
 
-TEST(ByteBpe, RefusesMergesThatAreNone) {
+TEST(ByteBpe, RefusesInvalidMerges) {
   const auto refusal = [&](const Tokens& merges) {
     return message_of<Error>(
         [&] { make_tokenizer("byte_bpe", {})->load(vocabulary_with_merges({"ab"}, merges)); });
   };
   const std::string begin = "merge 2 of the vocabulary, ";
   EXPECT_EQ(refusal({"a b"}), "no error");
-  EXPECT_EQ(refusal({"a b", "a"}), begin + "\"a\": two tokens with a blank between them are expected");
-  EXPECT_EQ(refusal({"a b", "a b c"}),
-            begin + "\"a b c\": two tokens with a blank between them are expected");
+  EXPECT_EQ(refusal({"a b", "a"}), begin + "\"a\": expected two tokens with a blank between them");
+  EXPECT_EQ(refusal({"a b", "a b c"}), begin + "\"a b c\": expected two tokens with a blank between them");
   EXPECT_EQ(refusal({"a b", "b c"}), begin + "\"b c\": the vocabulary has no token \"bc\"");
   EXPECT_EQ(refusal({"a b", "xy b"}), begin + "\"xy b\": the vocabulary has no token \"xy\"");
-  EXPECT_EQ(refusal({"a b", "a b"}), begin + "\"a b\": the same merge stands in front of it");
+  EXPECT_EQ(refusal({"a b", "a b"}), begin + "\"a b\": the same merge comes before it");
 }
 
 TEST(ByteBpe, RefusesASizeBelowTheBytes) {
@@ -350,7 +348,7 @@ TEST(CharacterTokenizer, RefusesATokenOfTwoCharacters) {
   EXPECT_EQ(message_of<Error>([] {
               make_tokenizer("character", {})->load(with_specials({"a", "ab"}));
             }),
-            "the token \"ab\" is no single character; a vocabulary of type \"word\" may hold it");
+            "invalid token \"ab\": expected a single character; a vocabulary of type \"word\" may hold it");
 }
 
 TEST(Tokenizers, RefuseInvalidVocabulariesAlike) {

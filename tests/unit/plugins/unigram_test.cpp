@@ -338,17 +338,16 @@ TEST(Unigram, RefusesAForeignVocabulary) {
     std::erase(fewer, token);
     return fewer;
   };
-  EXPECT_EQ(
-      refusal({lines.begin(), lines.end() - 2}),
-      "the vocabulary holds tokens alone, and a unigram vocabulary needs a model of SentencePiece, which "
-      "says how texts are cut; give vocab = \"FILE.model\", or vocab_size to train one");
+  EXPECT_EQ(refusal({lines.begin(), lines.end() - 2}),
+            "the vocabulary holds only tokens, but a unigram vocabulary needs a SentencePiece model, which "
+            "decides how text is cut: give vocab = \"FILE.model\", or vocab_size to train one");
   EXPECT_EQ(refusal({lines.begin(), lines.end() - 1}),
-            "behind the tokens of a unigram vocabulary one \"model\" is expected, or a \"source\" and a "
+            "invalid unigram vocabulary: expected one \"model\" behind the tokens, or a \"source\" and a "
             "\"target\"");
   EXPECT_EQ(refusal(without("<unk>")),
             "the vocabulary has no <unk>; a unigram vocabulary needs <pad>, <unk>, <s> and </s>");
   EXPECT_EQ(refusal(without("▁wide")),
-            "token 10 of the model is \"▁wide\", and the vocabulary has another one there; they belong to "
+            "token 10 of the model is \"▁wide\", but the vocabulary has another one there: they belong to "
             "different files");
   Texts broken = lines;
   broken.back() = "model " + to_base64("no model");
@@ -365,8 +364,7 @@ TEST(Unigram, RefusesWhatItCannotTrain) {
   EXPECT_EQ(
       message_of<Error>([] { trained(some_words, 16); }),
       "vocab_size = 16 is too small for this text: its characters and the special tokens already need 22");
-  EXPECT_EQ(message_of<Error>([] { trained({}, 60); }),
-            "there is no text to train a model of SentencePiece from");
+  EXPECT_EQ(message_of<Error>([] { trained({}, 60); }), "no text to train a model of SentencePiece from");
   EXPECT_EQ(message_of<Error>([] { empty_tokenizer()->train(some_words); }),
             "this tokenizer reads its model from a file: give vocab_size to train one");
   EXPECT_EQ(message_of<OptionError>([] { Unigram(options_with("byte_fallback", true), {}); }),
