@@ -46,7 +46,7 @@ case $backend in
   openmp)
     cpu=${ENCORE_CPU_ARCH:-native}
     "$cxx" "-march=$cpu" -E -x c++ /dev/null >/dev/null 2>&1 ||
-      fail "ENCORE_CPU_ARCH=$cpu is no processor for -march= of $cxx; x86-64-v3 is any with AVX2, native the one of this machine"
+      fail "ENCORE_CPU_ARCH=$cpu is not a processor for -march= of $cxx; use x86-64-v3 for any processor with AVX2, or native for this machine"
     kokkos_options+=(-DKokkos_ENABLE_OPENMP=ON -DKokkos_ARCH_NATIVE=ON)
     # -march=native means something else on every processor: what the compiler makes of it belongs to the name of the prefix.
     processor=$("$cxx" "-march=$cpu" -Q --help=target 2>/dev/null | grep -E '^ +-m' || true) ;;
@@ -85,7 +85,7 @@ if [ "$find_only" = --find ]; then exit 1; fi
 
 mkdir -p "$cache" || fail "cannot write below $cache; set ENCORE_CACHE to a folder that you may write"
 exec 9>"$cache/.lock-$backend-$hash"
-if ! flock -n 9; then say "another build of the same libraries is under way, waiting for it"; flock 9; fi
+if ! flock -n 9; then say "another build of the same libraries is running; waiting for it"; flock 9; fi
 if [ -f "$complete" ]; then printf '%s\n' "$prefix"; exit 0; fi
 
 work=$cache/.build-$backend-$hash

@@ -38,7 +38,7 @@ set(remedy "Name the folder in which a fit one is installed, or name none (what 
 '*Kokkos_*' -U CMAKE_PREFIX_PATH -B ${CMAKE_BINARY_DIR}): Encore then builds its own.")
 foreach(place IN LISTS for_kokkos for_all)
   if(NOT IS_DIRECTORY "${place}")
-    message(FATAL_ERROR "${place} is no folder, and Kokkos_ROOT, Kokkos_DIR or CMAKE_PREFIX_PATH names it. ${remedy}")
+    message(FATAL_ERROR "${place} is not a folder, but Kokkos_ROOT, Kokkos_DIR or CMAKE_PREFIX_PATH names it. ${remedy}")
   endif()
 endforeach()
 
@@ -131,7 +131,7 @@ else()
     COMMAND ${CMAKE_CURRENT_LIST_DIR}/get_kokkos.sh ${ENCORE_BACKEND_NAME}
     OUTPUT_VARIABLE kokkos_prefix OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE kokkos_result)
   if(NOT kokkos_result EQUAL 0)
-    message(FATAL_ERROR "cmake/get_kokkos.sh ${ENCORE_BACKEND_NAME} failed; its message stands above")
+    message(FATAL_ERROR "cmake/get_kokkos.sh ${ENCORE_BACKEND_NAME} failed; see its message above")
   endif()
   encore_take_kokkos(${kokkos_prefix})
   message(STATUS "Kokkos of Encore: ${kokkos_prefix}, copied into this build")

@@ -65,7 +65,7 @@ function(write_diff FILE)
   unset(ENV{GIT_LITERAL_PATHSPECS})
   file(REMOVE ${index} ${FILE}.untracked)
   if(NOT status EQUAL 0)
-    message(FATAL_ERROR "git cannot tell what differs from the commit of ${ROOT}")
+    message(FATAL_ERROR "git cannot list the changes since the commit of ${ROOT}")
   endif()
 endfunction()
 

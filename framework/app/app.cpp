@@ -1,4 +1,4 @@
-// Questions that app asks before something is lost.
+// confirmed(): asks the user before a command removes something. Read next: app.hpp.
 #include "app/app.hpp"
 
 #include "app/form.hpp"
@@ -8,7 +8,7 @@ namespace encore {
 bool confirmed(const App& app, bool yes, const std::string& what, const std::string& consequence) {
   if (yes) return true;
   if (!app.events.can_ask())
-    throw UsageError("this would " + what + ", and there is no terminal to ask at; -y says yes");
+    throw UsageError("cannot ask whether to " + what + ": stdin is not a terminal; pass -y to confirm");
   return app.events.agrees(what + "? " + consequence);
 }
 

@@ -1,5 +1,5 @@
-// App: what every verb is called with beside its request: the database, whom it reports to while it works,
-// and whether it was asked to stop. Read next: form.hpp, then run.hpp for the largest verb.
+// App: what each verb receives beside its request: the database, the receiver of its reports, and whether the
+// user asked to stop. Read next: form.hpp, then run.hpp for the largest verb.
 #pragma once
 
 #include <atomic>
@@ -11,33 +11,32 @@
 
 namespace encore {
 
-/// What failed after something was started: no mistake in the request.
+/// An error after work has started. The request itself was valid.
 class WorkError : public Error {
  public:
   using Error::Error;
 };
 
-/// What app reports while it works, and what it asks. Called by the thread that called app.
+/// The reports and questions of a verb while it works. Called by the thread that called the verb.
 class Events {
  public:
   virtual ~Events() = default;
-  /// "planned 12000 of 100000 points": `what` is "planned", `unit` "points"; as often as there is news. It is
-  /// over where `done` is `all`.
+  /// "planned 12000 of 100000 points": `what` is "planned", `unit` "points". Called at every change; the last
+  /// call has `done` == `all`.
   virtual void progressed(const std::string& /*what*/, std::size_t /*done*/, std::size_t /*all*/,
                           const std::string& /*unit*/) {}
-  /// Something beside the answer that the user should know.
+  /// A note for the user beside the answer.
   virtual void noticed(const std::string& /*text*/) {}
-  /// What a program that was started wrote to its standard error.
+  /// Standard error of a program that the verb started.
   virtual void relayed(const std::string& /*text*/) {}
-  /// From here on the work is under way: a request to stop is counted (App::stop) and does not end the
-  /// process.
+  /// The work begins: from now on a request to stop is counted (App::stop) and does not end the process.
   virtual void started() {}
-  /// Whether the user agrees; false without a user who can be asked.
+  /// Returns whether the user agrees. Returns false if there is no user to ask.
   virtual bool agrees(const std::string& /*question*/) { return false; }
   virtual bool can_ask() const { return false; }
 };
 
-/// Ends the progress that was reported, however its scope is left.
+/// Ends the reported progress in its destructor, also after an exception.
 struct ProgressEnd {
   Events& events;
   ~ProgressEnd() { events.progressed("", 0, 0, ""); }
@@ -46,14 +45,14 @@ struct ProgressEnd {
 struct App {
   std::filesystem::path database;
   Events& events;
-  /// How often the user has asked to stop: the first time asks workers to checkpoint and end, the second
-  /// kills them. A signal handler may raise it.
+  /// The number of requests to stop: after the first, workers write a checkpoint and end; the second kills
+  /// them. A signal handler may raise it.
   const std::atomic<int>& stop;
-  std::string verb = {};  ///< what was asked for, in messages: "show"
+  std::string verb = {};  ///< name of the verb, for messages: "show"
 };
 
-/// Asks before something that would be a pity if it was not meant: "remove 2 runs for good". True with `yes`.
-/// Throws UsageError where there is no user to ask.
+/// Asks for confirmation before an action such as "remove 2 runs for good". Returns true with `yes`. Throws
+/// UsageError if there is no user to ask.
 bool confirmed(const App& app, bool yes, const std::string& what,
                const std::string& consequence = "This cannot be undone.");
 

@@ -1,4 +1,4 @@
-// Which backend and which plugin folders a request means, where it reads experiment files or plugins.
+// The options --backend and --plugin-path of the verbs that read experiment files or plugins.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ struct BackendRequest {
 
 /// --backend and --plugin-path, for every verb that looks for plugins.
 Form<BackendRequest> backend_options();
-/// What was written, else $ENCORE_BACKEND, else that of this build.
+/// Returns the backend of the request, else $ENCORE_BACKEND, else that of this build.
 std::string backend_of(const std::optional<std::string>& written, const Programs& programs);
 
 }  // namespace encore

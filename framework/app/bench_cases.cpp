@@ -1,4 +1,4 @@
-// Crosses lists of options, and refuses what cannot be measured.
+// Makes the cases of a bench from lists of options, and rejects combinations that cannot be measured.
 #include "app/bench_cases.hpp"
 
 #include <algorithm>
@@ -26,10 +26,9 @@ std::vector<std::string> parts_of(const std::string& list, const std::string& op
     const std::size_t end = list.find(',', begin);
     parts.push_back(list.substr(begin, end - begin));
     if (parts.back().empty())
-      throw UsageError("--" + option + " \"" + list +
-                       "\" has an empty part; values stand with commas between");
+      throw UsageError("--" + option + " \"" + list + "\" has an empty part; separate values by commas");
     if (std::count(parts.begin(), parts.end(), parts.back()) > 1)
-      throw UsageError("--" + option + " \"" + list + "\": " + parts.back() + " stands twice");
+      throw UsageError("--" + option + " \"" + list + "\": " + parts.back() + " is given twice");
     if (end == std::string::npos) break;
     begin = end + 1;
   }
@@ -44,27 +43,27 @@ std::vector<std::int64_t> number_list(const std::string& list, const std::string
     std::int64_t number = 0;
     const auto [end, failure] = std::from_chars(part.data(), part.data() + part.size(), number);
     if (failure != std::errc() || end != part.data() + part.size() || number < least)
-      throw UsageError("--" + option + " \"" + part + "\" is no whole number from " + std::to_string(least) +
-                       " on");
+      throw UsageError("--" + option + " \"" + part + "\": expected a whole number of at least " +
+                       std::to_string(least));
     numbers.push_back(number);
   }
   return numbers;
 }
 
-/// One configuration of a step, and how it is known.
+/// One configuration of a step, with its name.
 struct Case {
   BenchCaseRequest request;
   nlohmann::json settings;
 };
 
-/// What a single measured step needs: one run of the file; seeds are all alike.
+/// Returns the run of the file that is measured. Runs that differ only in the seed count as one.
 Specification the_run(const PlannedRuns& planned) {
   std::set<std::string> groups;
   for (const PlannedRun& run : planned.runs) groups.insert(run.specification.group);
   if (groups.size() > 1)
-    throw UsageError(planned.file.string() + " is a sweep of " + std::to_string(groups.size()) +
-                     " different experiments; bench measures one: leave the [sweep] out, or measure its base "
-                     "file with -S");
+    throw UsageError(
+        planned.file.string() + " is a sweep of " + std::to_string(groups.size()) +
+        " different experiments, but bench measures one: remove [sweep], or measure its base file with -S");
   return planned.runs.front().specification;
 }
 
@@ -72,18 +71,18 @@ void require_length(const Specification& specification, std::int64_t length) {
   if (length == 0) return;
   const nlohmann::json& limit = specification.config.at("data").at("max_length");
   if (!limit.is_number())
-    throw UsageError("--length needs data.max_length as a number, and it is " + limit.dump() +
+    throw UsageError("--length needs a number in data.max_length, which is " + limit.dump() +
                      "; add -S data.max_length=" + std::to_string(length));
   const auto most = limit.get<std::int64_t>();
   if (length > most)
-    throw UsageError("--length " + std::to_string(length) + " is beyond data.max_length = " +
+    throw UsageError("--length " + std::to_string(length) + " is greater than data.max_length = " +
                      std::to_string(most) + "; add -S data.max_length=" + std::to_string(length));
 }
 
-/// What is measured of one text's rows alone.
+/// Rejects options that measure a model with one input text, if the model reads two.
 void require_one_text(const MeasureRequest& request, const Specification& specification) {
   if (!specification.config.at("model").contains("decoder")) return;
-  const std::string reads_two = ", and a model with [model.decoder] reads two; leave it out";
+  const std::string reads_two = ", but a model with [model.decoder] reads two; remove the option";
   if (!request.length.empty()) throw UsageError("--length cuts sequences of one text" + reads_two);
   if (request.order_cost) throw UsageError("--order-cost times sums over the rows of one text" + reads_two);
 }
@@ -101,8 +100,8 @@ Case make_case(const Specification& specification, std::int64_t length) {
   return one;
 }
 
-/// Precisions, batch sizes and lengths, crossed, for one backend. With several ranks also the same with as
-/// many times the batch, of which each rank computes what one process does of the former.
+/// Returns all combinations of precision, batch size and length for one backend. With several ranks it adds
+/// cases whose batch is multiplied by the ranks, so that each rank computes the batch of one process.
 std::vector<Case> cases_on(const MeasureRequest& request, const App& app, const std::string& backend,
                            int ranks) {
   std::vector<std::string> precisions = parts_of(request.precision, "precision");
@@ -154,20 +153,20 @@ std::string worker_name(const std::string& backend, int threads, int ranks) {
          (ranks == 1 ? "" : ", " + std::to_string(ranks) + " ranks");
 }
 
-/// --ranks, checked against everything that is known before a file is read. {1} where it was not given.
+/// Returns --ranks, or {1} without it. Checks everything that is known before a file is read.
 std::vector<int> rank_list(const MeasureRequest& request) {
   std::vector<int> ranks;
   for (const std::int64_t number : number_list(request.ranks, "ranks")) {
     if (number > most_ranks)
-      throw UsageError("--ranks " + std::to_string(number) + " is too many; at most " +
+      throw UsageError("--ranks " + std::to_string(number) + " is too large: expected at most " +
                        std::to_string(most_ranks));
     ranks.push_back(static_cast<int>(number));
   }
   const bool several = std::ranges::any_of(ranks, [](int number) { return number > 1; });
   if (request.mpirun && !several)
-    throw UsageError("--mpirun says how ranks are started; say how many with --ranks 1,2");
+    throw UsageError("--mpirun needs --ranks, the numbers of processes, such as --ranks 1,2");
   if (several && request.order_cost)
-    throw UsageError("--order-cost times the sums of one process; leave it out, or --ranks");
+    throw UsageError("--order-cost measures the sums of one process; remove it, or remove --ranks");
   return ranks.empty() ? std::vector<int>{1} : ranks;
 }
 

@@ -1,5 +1,5 @@
-// What `exp bench` is asked to measure, from the request to the workers: the lists of threads, backends,
-// precisions, batch sizes and lengths, crossed.
+// The cases that `exp bench` measures: all combinations of threads, backends, precisions, batch sizes and
+// lengths in the request. The caller starts the workers.
 #pragma once
 
 #include <vector>
@@ -9,9 +9,9 @@
 
 namespace encore {
 
-/// One worker for each number of threads and of ranks on each backend; the cases of all are the same, but
-/// that several ranks have larger batches too. Throws UsageError or ConfigErrors for what cannot be measured:
-/// nothing was started.
+/// Returns one worker for each backend and each number of threads and ranks. All have the same cases; several
+/// ranks also have larger batches. Throws UsageError or ConfigErrors if a case cannot be measured; nothing
+/// has started then.
 std::vector<BenchWorker> bench_workers(const MeasureRequest& request, const App& app);
 
 }  // namespace encore

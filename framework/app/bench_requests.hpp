@@ -10,7 +10,7 @@
 
 namespace encore {
 
-/// What is made of a measurement.
+/// How a measurement is printed and compared.
 struct BenchOutputRequest {
   std::string against;  ///< an earlier one: its name, or a .json file
   std::string threshold = "5%";
@@ -18,7 +18,7 @@ struct BenchOutputRequest {
   bool json = false;
 };
 
-/// Lists of values are crossed.
+/// All combinations of the values in the lists are measured.
 struct MeasureRequest {
   std::vector<std::string> set, plugin_path;
   std::string backend, threads, ranks;

@@ -1,4 +1,5 @@
-// Keeps the file of the database in order, and looks for damage in it and in the files of its runs.
+// The verbs of `exp db`: checks the database and the files of its runs for damage, and backs up, shrinks and
+// upgrades the database. Read next: store/store.hpp.
 #include "app/database.hpp"
 
 #include <sqlite3.h>
@@ -21,7 +22,8 @@ namespace encore {
 
 namespace {
 
-/// SHA-256 by path of those on disk. Of several attempts that came by one step the last has written the file.
+/// Returns the SHA-256 of the files on disk, keyed by path. If several attempts reached one step, the last
+/// one has written the file.
 std::map<std::string, std::string> checkpoints_of(Store& store, std::int64_t run) {
   std::map<std::string, std::string> last;
   std::map<std::string, int> attempt;
@@ -33,15 +35,15 @@ std::map<std::string, std::string> checkpoints_of(Store& store, std::int64_t run
   return last;
 }
 
-/// What a complete run is scored with; nothing removes it but somebody's hand. A bundle need not bring it, so
-/// that of a run from elsewhere is not missing.
+/// Reports a missing best checkpoint of a complete run. Encore never removes one. A bundle may lack it, so
+/// runs from elsewhere are not checked.
 void check_best(Store& store, const RunRow& run, std::vector<std::string>& faults) {
   if (run.origin || run.state != RunState::completed || !run.result.is_object()) return;
   const std::int64_t best = run.result.value("best_step", std::int64_t{-1});
   const std::vector<CheckpointRow> checkpoints = store.read_checkpoints(run.number);
   const auto found = std::ranges::find(checkpoints, best, &CheckpointRow::step);
   if (found != checkpoints.end() && !found->on_disk)
-    faults.push_back("run " + run.name + ": its best checkpoint, " + found->path + ", is gone");
+    faults.push_back("run " + run.name + ": the best checkpoint, " + found->path + ", is missing");
 }
 
 void check_files(Store& store, const RunRow& run, const std::filesystem::path& folder,
@@ -55,13 +57,13 @@ void check_files(Store& store, const RunRow& run, const std::filesystem::path& f
       faults.push_back("run " + run.name + ": " + artifact.path + " is not the file that was recorded");
 }
 
-/// Damage of a spool is a fault where it costs records of a complete run.
+/// Damage of a spool is a fault if a complete run has lost records by it.
 void check_spools(Store& store, const RunRow& run, DatabaseFindings& findings) {
   for (const RecordGap& gap : find_record_gaps(store, run)) {
     const bool fault = gap.lost && run.state == RunState::completed;
     const std::string rest = fault      ? ""
-                             : gap.lost ? "; the run is not complete, and may record it yet"
-                                        : "; nothing is missing in the database";
+                             : gap.lost ? "; the run is not complete and may still record it"
+                                        : "; the database has all records";
     (fault ? findings.faults : findings.notes).push_back("run " + run.name + ": " + gap.text + rest);
   }
 }
@@ -69,27 +71,26 @@ void check_spools(Store& store, const RunRow& run, DatabaseFindings& findings) {
 void check_run(Store& store, const RunRow& run, bool hash, DatabaseFindings& findings) {
   const std::filesystem::path folder = store.run_folder(run.id);
   if (run.attempts > 0 && !std::filesystem::exists(folder)) {
-    findings.faults.push_back("run " + run.name + ": its folder " + folder.string() + " is gone");
+    findings.faults.push_back("run " + run.name + ": the folder " + folder.string() + " is missing");
     return;
   }
   check_spools(store, run, findings);
   if (const auto metric = wrong_newest(store.database(), run.number))
     findings.faults.push_back("run " + run.name + ": the newest value of " + *metric +
-                              ", as lists show it, is not what its points say");
+                              " in lists differs from that of its points");
   check_best(store, run, findings.faults);
   if (hash) check_files(store, run, folder, findings.faults);
 }
 
-/// The folders of all runs; of a copied database there are none.
+/// Checks the folders of all runs. A copied database has none.
 void check_runs(Store& store, bool hash, DatabaseFindings& findings) {
   const std::vector<RunRow> runs = store.list_runs({.sight = Sight::any});
   const std::filesystem::path all = store.runs_folder();
   const auto trained = std::ranges::count_if(runs, [](const RunRow& run) { return run.attempts > 0; });
   if (trained > 0 && !std::filesystem::exists(all)) {
-    findings.faults.push_back(all.string() + ", the folder with the files of " +
-                              counted(static_cast<std::size_t>(trained), "run") +
-                              ", is not there; a copy of a database needs a copy of that folder beside "
-                              "it, under this name");
+    findings.faults.push_back(
+        all.string() + ", the folder with the files of " + counted(static_cast<std::size_t>(trained), "run") +
+        ", is missing; a copy of a database needs a copy of this folder beside it, with this name");
     return;
   }
   for (const RunRow& run : runs) {
@@ -101,7 +102,7 @@ void check_runs(Store& store, bool hash, DatabaseFindings& findings) {
   }
 }
 
-/// What cannot be read is left out by everything that shows it.
+/// Reports columns with damaged JSON. Programs that show such a value leave it out.
 void check_json(Store& store, std::vector<std::string>& faults) {
   constexpr std::pair<const char*, const char*> columns[] = {
       {"host", "description"},     {"build", "description"},      {"run", "result"},
@@ -133,14 +134,14 @@ DatabaseFindings look_through(Store& store, bool hash) {
   Statement& foreign = store.database().cached("PRAGMA foreign_key_check");
   while (foreign.step())
     faults.push_back("a row of table " + foreign.text(0) + " refers to one of " + foreign.text(2) +
-                     " that is gone");
+                     " that does not exist");
   foreign.reset();
   check_json(store, faults);
   check_runs(store, hash, findings);
   return findings;
 }
 
-/// What the log file holds counts too: after writing it can be the larger part.
+/// The size includes the write-ahead log, which can be the larger part after writing.
 std::uint64_t bytes_of(const std::filesystem::path& database) {
   std::error_code failure;
   const auto log = std::filesystem::file_size(database.string() + "-wal", failure);
@@ -153,30 +154,29 @@ Form<DbPathRequest> db_path_form() {
   using R = DbPathRequest;
   return Form<R>("db path",
                  {"db path",
-                  "Prints where the database is: the one of --db, of $ENCORE_DB, or encore.db here.",
-                  {{"exp db path", "what to hand to sqlite3"}}})
+                  "Prints the path of the database: --db, else $ENCORE_DB, else encore.db in this folder.",
+                  {{"exp db path", "the argument for sqlite3"}}})
       .flag("json", &R::json, "as JSON");
 }
 
 Form<DbCheckRequest> db_check_form() {
   using R = DbCheckRequest;
-  return Form<R>("db check",
-                 {"db check [options]",
-                  "Looks for damage in the database, for folders of runs that are gone, and whether "
-                  "checkpoints and predictions still have the content that was recorded.",
-                  {{"exp db check", "look through the database and the folders of its runs"}}})
-      .flag("quick", &R::quick, "without reading checkpoints and predictions")
+  return Form<R>("db check", {"db check [options]",
+                              "Checks the database for damage and missing run folders, and compares "
+                              "checkpoints and predictions with their recorded hashes.",
+                              {{"exp db check", "check the database and the folders of its runs"}}})
+      .flag("quick", &R::quick, "do not read checkpoints and predictions")
       .flag("json", &R::json, "as JSON");
 }
 
 Form<DbBackupRequest> db_backup_form() {
   using R = DbBackupRequest;
-  return Form<R>("db backup",
-                 {"db backup FILE [options]",
-                  "Copies the database into a new file, whole and consistent, while others go on writing "
-                  "to it. The folders of the runs (checkpoints, predictions) are not in it: copy them "
-                  "beside.",
-                  {{"exp db backup safe.db", "a copy of now, under a name that is free"}}})
+  return Form<R>(
+             "db backup",
+             {"db backup FILE [options]",
+              "Copies the database into a new file, complete and consistent, while other processes write to "
+              "it. The folders of the runs (checkpoints, predictions) are not included: copy them beside.",
+              {{"exp db backup safe.db", "copy the current state into a new file"}}})
       .argument("file", &R::file, "a file to write")
       .flag("json", &R::json, "as JSON");
 }
@@ -185,9 +185,9 @@ Form<DbVacuumRequest> db_vacuum_form() {
   using R = DbVacuumRequest;
   return Form<R>("db vacuum",
                  {"db vacuum [options]",
-                  "Gives the space of what was removed back to the file system and puts the rows in order. "
-                  "Others wait meanwhile; it needs as much free space as the database has.",
-                  {{"exp db vacuum", "make the file as small as its content"}}})
+                  "Returns the space of removed rows to the file system and sorts the rows. Other processes "
+                  "wait meanwhile. Needs as much free space as the size of the database.",
+                  {{"exp db vacuum", "make the file as small as possible"}}})
       .flag("json", &R::json, "as JSON");
 }
 
@@ -195,9 +195,9 @@ Form<DbUpgradeRequest> db_upgrade_form() {
   using R = DbUpgradeRequest;
   return Form<R>("db upgrade",
                  {"db upgrade [options]",
-                  "Brings the database of an older Encore to the schema of this one: a copy is put beside "
-                  "it first, then all steps happen in one transaction. Nothing else ever changes a schema.",
-                  {{"exp db upgrade", "nothing to do where the version is that of this Encore"}}})
+                  "Upgrades the database of an older Encore to the schema of this version: copies the file "
+                  "first, then runs all steps in one transaction. No other command changes the schema.",
+                  {{"exp db upgrade", "does nothing if the schema is up to date"}}})
       .flag("json", &R::json, "as JSON");
 }
 

@@ -1,4 +1,4 @@
-// db: where the database is, whether it is sound, and what keeps its file in order.
+// The requests of `exp db`: path, check, backup, vacuum and upgrade.
 #pragma once
 
 #include <cstdint>
@@ -40,10 +40,10 @@ Form<DbBackupRequest> db_backup_form();
 Form<DbVacuumRequest> db_vacuum_form();
 Form<DbUpgradeRequest> db_upgrade_form();
 
-/// One sentence each.
+/// Each entry is one sentence.
 struct DatabaseFindings {
   std::vector<std::string> faults;
-  std::vector<std::string> notes;  ///< what is damaged on disk and yet costs nothing
+  std::vector<std::string> notes;  ///< damage on disk without loss of records
   std::size_t runs = 0;            ///< of the database
 };
 DatabaseFindings check_database(const DbCheckRequest& request, const App& app);

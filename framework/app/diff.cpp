@@ -10,13 +10,13 @@ namespace encore {
 
 namespace {
 
-/// What only one of two runs can tell would all look like a difference.
+/// Removes the fields that only one of the two runs has: all of them would look like differences.
 void keep_question(Facts& facts) {
   std::erase_if(
       facts, [](const Field& field) { return field.section != "configuration" && field.section != "data"; });
 }
 
-/// Of two words each means one run, and both may mean the same; else two are meant in all.
+/// Two words mean one run each, possibly the same one. Otherwise the selection must have two runs.
 std::pair<RunRow, RunRow> two_runs(const DiffRequest& request, const App& app, Store& store) {
   const RunSelection selection = selection_from(request.selection);
   const std::vector<std::string>& words = selection.words;
@@ -27,8 +27,8 @@ std::pair<RunRow, RunRow> two_runs(const DiffRequest& request, const App& app, S
   std::vector<RunRow> runs = selected_runs(app, store, selection).runs;
   if (runs.size() != 2)
     throw UsageError(
-        "exp diff needs two runs, and " +
-        (runs.size() == 1 ? "this is one: " : "these are " + std::to_string(runs.size()) + ": ") +
+        "exp diff needs two runs, but " +
+        (runs.size() == 1 ? "one is selected: " : std::to_string(runs.size()) + " are selected: ") +
         names_text(runs) + " (exp diff -h shows an example)");
   return {std::move(runs[0]), std::move(runs[1])};
 }
@@ -60,26 +60,25 @@ Form<DiffRequest> diff_form() {
   return Form<R>(
              "diff",
              {"diff RUN RUN [options]",
-              "Where two runs differ: settings with the place each was written, content of the data, "
-              "numeric environment, build, host, plugins and code of their last attempts. Only what "
-              "differs is shown; paths are ignored, contents are compared. Of two arguments each means "
-              "one run; a sweep or a pattern alone means two. With --drift also how far their weights "
-              "are apart, by layer, at every step of which both have a checkpoint, and their curves of "
-              "loss.",
-              {{"exp diff quickstart quickstart", "nothing differs"},
+              "Shows the differences of two runs: settings with their place in the file, content of the "
+              "data, and numeric environment, build, host, plugins and code of their last attempts. Paths "
+              "are ignored, contents are compared. Two arguments mean one run each; a single sweep or "
+              "pattern must mean two runs. --drift also compares their weights, by layer, at each step for "
+              "which both have a checkpoint, and their curves of loss.",
+              {{"exp diff quickstart quickstart", "prints no difference"},
                {"exp diff quickstart quickstart --drift",
                 "two runs of one question on two backends, side by side"},
                {"exp diff quickstart all --best dev/f1", "how a run differs from the best one"},
                {"exp diff quickstart quickstart --json", "for a program, with whole hashes and patches"}}})
-      .flag("drift", &R::drift, "how far weights and losses are apart")
+      .flag("drift", &R::drift, "also compare weights and losses")
       .option("tolerance", &R::tolerance, "X",
-              "with --drift: name the step from which a loss differs by more, relative")
+              "with --drift: report the step from which a loss differs by more than X (relative)")
       .usual("0.001")
       .flag("json", &R::json, "as JSON")
-      .flag("csv", &R::csv, "the differences as CSV")
+      .flag("csv", &R::csv, "print the differences as CSV")
       .include(&R::selection, run_arguments())
       .least("tolerance", 0, "--tolerance must be a number from 0 on")
-      .needs("tolerance", "drift", "--tolerance is of no use without --drift")
+      .needs("tolerance", "drift", "--tolerance needs --drift")
       .exclude("json", "csv");
 }
 

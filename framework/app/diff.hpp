@@ -1,5 +1,4 @@
-// diff: where two runs differ, from their settings to the host they ran on, and how far their weights and
-// losses have come apart.
+// diff: compares two runs: settings, data, host, build, and the drift of their weights and losses.
 #pragma once
 
 #include <optional>
@@ -23,7 +22,8 @@ Form<DiffRequest> diff_form();
 
 struct RunDifference {
   RunRow a, b;
-  bool a_told = true, b_told = true;  ///< false: it has not begun, so only settings and data are compared
+  bool a_told = true,
+       b_told = true;  ///< false: the run has not started, so only settings and data are compared
   std::vector<Difference> found;
   nlohmann::json drift;  ///< as drift_json; null: not asked for
 };

@@ -1,4 +1,4 @@
-// Looks at one part of the machine after the other.
+// The checks of `exp doctor`, one group of functions for each part of the machine. Read next: doctor.hpp.
 #include "app/doctor.hpp"
 
 #include <fcntl.h>
@@ -34,11 +34,11 @@ namespace {
 
 using DoctorFindings = std::vector<DoctorFinding>;
 
-/// A program that hangs, say on a cluster's server that is down, is not waited for.
+/// The time limit for a program that hangs, for example because a server of the cluster is down.
 constexpr auto answer_patience = std::chrono::seconds(10);
 constexpr double giga = 1024.0 * 1024.0 * 1024.0;
 
-/// The first line that a program answers; empty where it is not there or fails.
+/// Returns the first line of the program's output. Returns "" if the program is missing or fails.
 std::string answer_of(const std::string& program, const std::vector<std::string>& arguments) {
   try {
     const ProgramOutput output = run_program(program, arguments, "", {.timeout = answer_patience});
@@ -52,12 +52,12 @@ std::string answer_of(const std::string& program, const std::vector<std::string>
   }
 }
 
-/// A program that is asked for its version.
+/// Checks that a program prints its version.
 DoctorFinding program(const std::string& group, const std::string& what, const std::string& name,
                       const std::vector<std::string>& arguments, Health otherwise,
                       const std::string& advice) {
   const std::string answer = answer_of(name, arguments);
-  if (answer.empty()) return {group, what, otherwise, "no " + name + " on the path that answers", advice};
+  if (answer.empty()) return {group, what, otherwise, "no working " + name + " in $PATH", advice};
   return {group, what, Health::good, answer, ""};
 }
 
@@ -75,7 +75,7 @@ void examine_build(DoctorFindings& findings) {
   findings.push_back(program("build", "Ninja", "ninja", {"--version"}, Health::warning,
                              "install ninja (Debian: apt-get install ninja-build); needed to build"));
   findings.push_back(program("build", "git", "git", {"--version"}, Health::absent,
-                             "without git no run records the commit of its experiment file"));
+                             "install git; without it, no run records the commit of its experiment file"));
   const std::map<std::string, std::string> headers = {
       {"oneapi/dnnl/dnnl.hpp", "libdnnl-dev"},
       {"sqlite3.h", "libsqlite3-dev"},
@@ -94,9 +94,9 @@ void examine_build(DoctorFindings& findings) {
   findings.push_back(
       {"build", "packages", missing.empty() ? Health::good : Health::warning,
        missing.empty() ? "all headers under /usr/include" : "not under /usr/include: " + missing,
-       missing.empty() ? ""
-                       : "./exp setup installs them on Debian; elsewhere a module may have them "
-                         "(CMake says what it finds)"});
+       missing.empty()
+           ? ""
+           : "run ./exp setup on Debian; elsewhere load the site's modules (CMake reports what it finds)"});
 }
 
 /// `version`: the worker's answer.
@@ -105,13 +105,13 @@ DoctorFinding tiles_finding(const std::string& version) {
   const nlohmann::json tiles =
       answer.is_object() ? answer.value("tiles", nlohmann::json::object()) : nlohmann::json();
   if (!tiles.is_object())
-    return {"run", "matrix tiles", Health::warning, "the worker does not say", "./exp build"};
+    return {"run", "matrix tiles", Health::warning, "the worker does not report them", "./exp build"};
   const bool bfloat16 = tiles.value("bfloat16", false), bytes = tiles.value("bytes", false);
   const std::string reason = tiles.value("reason", "");
   if (!reason.empty())
     return {"run", "matrix tiles", Health::warning, "AMX is not used: " + reason,
-            "results are right without them; products in bfloat16 and int8 are slower"};
-  if (!bfloat16 && !bytes) return {"run", "matrix tiles", Health::absent, "none: AMX is not there", ""};
+            "results are the same without them; products in bfloat16 and int8 are slower"};
+  if (!bfloat16 && !bytes) return {"run", "matrix tiles", Health::absent, "none: this CPU has no AMX", ""};
   return {"run", "matrix tiles", Health::good,
           std::string("AMX for ") + (bfloat16 && bytes ? "bfloat16 and int8"
                                      : bfloat16        ? "bfloat16"
@@ -119,7 +119,7 @@ DoctorFinding tiles_finding(const std::string& version) {
           ""};
 }
 
-/// What the worker answers to `version`; null where there is none that answers.
+/// Returns the worker's answer to `version`, or null if no worker answers.
 nlohmann::json examine_programs(const Programs& programs, const std::string& backend,
                                 DoctorFindings& findings) {
   nlohmann::json version;
@@ -130,7 +130,7 @@ nlohmann::json examine_programs(const Programs& programs, const std::string& bac
     if (first.empty()) first = "ended with " + answer.end.text();
     findings.push_back({"run", "worker", answer.end.success() ? Health::good : Health::problem,
                         answer.end.success() ? worker.string() : worker.string() + ": " + first,
-                        answer.end.success() ? "" : "build it on this kind of machine: ./exp build"});
+                        answer.end.success() ? "" : "build it on this machine: ./exp build"});
     if (answer.end.success()) findings.push_back(tiles_finding(answer.output));
     if (answer.end.success()) version = json_or_null<nlohmann::json>(answer.output);
   } catch (const Error& error) {
@@ -140,14 +140,14 @@ nlohmann::json examine_programs(const Programs& programs, const std::string& bac
   std::error_code unreadable;
   const bool there = std::filesystem::is_directory(plugins, unreadable);
   findings.push_back({"run", "plugins", there ? Health::good : Health::problem, plugins.string(),
-                      there ? "" : "the folder is missing; ./exp build makes it"});
+                      there ? "" : "the folder is missing; run ./exp build"});
   const std::string nvidia = answer_of("nvidia-smi", {"-L"}),
                     amd = answer_of("rocm-smi", {"--showproductname"});
   findings.push_back(
       {"run", "GPU", nvidia.empty() && amd.empty() ? Health::absent : Health::good,
        !nvidia.empty() ? nvidia
        : !amd.empty()  ? amd
-                       : "neither nvidia-smi nor rocm-smi answers",
+                       : "nvidia-smi and rocm-smi report no GPU",
        nvidia.empty() && amd.empty()
            ? "backend openmp needs none; on a GPU machine install its driver (docs/guides/backends.md)"
            : ""});
@@ -158,7 +158,7 @@ nlohmann::json examine_programs(const Programs& programs, const std::string& bac
 DoctorFinding mpi_finding(const nlohmann::json& version) {
   DoctorFinding finding = program("cluster", "MPI", "mpirun", {"--version"}, Health::absent, build_with_mpi);
   if (!version.is_object() || !version.value("mpi", std::string()).empty()) return finding;
-  finding.found += "; the worker was built without MPI";
+  finding.found += "; but the worker was built without MPI";
   finding.health = Health::absent;
   finding.advice = build_with_mpi;
   return finding;
@@ -167,12 +167,12 @@ DoctorFinding mpi_finding(const nlohmann::json& version) {
 void examine_cluster(const nlohmann::json& version, DoctorFindings& findings) {
   findings.push_back(mpi_finding(version));
   findings.push_back(program("cluster", "Slurm", "scontrol", {"ping"}, Health::absent,
-                             "no Slurm controller answers here; on a login node load its module"));
+                             "no Slurm controller answers; on a login node, load the Slurm module"));
   findings.push_back(program("cluster", "ssh", "ssh", {"-V"}, Health::absent,
-                             "exp run --launcher ssh needs it (Debian: apt-get install openssh-client)"));
+                             "needed by exp run --launcher ssh (Debian: apt-get install openssh-client)"));
 }
 
-/// The nearest folder above that is there.
+/// Returns the nearest parent folder that exists.
 std::filesystem::path existing_folder(std::filesystem::path folder) {
   std::error_code unreadable;
   while (!std::filesystem::is_directory(folder, unreadable) && folder.has_parent_path() &&
@@ -185,7 +185,7 @@ void examine_storage(const std::filesystem::path& folder, DoctorFindings& findin
   struct statfs status {};
   if (::statfs(folder.c_str(), &status) != 0) {
     findings.push_back({"storage", "database's folder", Health::problem, folder.string() + " cannot be read",
-                        "name a database in a folder of yours with --db"});
+                        "choose a database in another folder with --db"});
     return;
   }
   const std::string kind = file_system_name(static_cast<unsigned long>(status.f_type) & 0xFFFFFFFFu);
@@ -194,16 +194,15 @@ void examine_storage(const std::filesystem::path& folder, DoctorFindings& findin
   findings.push_back(
       {"storage", "database's folder", memory ? Health::warning : Health::good,
        folder.string() + " on " + kind + (local ? ", write-ahead log" : ", rollback journal"),
-       memory ? "a file system in memory is empty after a restart; name another folder with --db"
-       : local
-           ? "seen by this machine only, unless it exports it: --launcher needs a folder that all hosts share"
-           : "a file system of several machines: slower to write, and right for --launcher"});
+       memory  ? "this file system is in memory and is lost at a restart; choose another folder with --db"
+       : local ? "local, unless this machine exports it: --launcher needs a folder that all hosts share"
+               : "shared by several machines: slower to write, but suitable for --launcher"});
   struct statvfs space {};
   if (::statvfs(folder.c_str(), &space) == 0) {
     const double free = static_cast<double>(space.f_bavail) * static_cast<double>(space.f_frsize) / giga;
-    findings.push_back({"storage", "free space", free < 1.0 ? Health::warning : Health::good,
-                        number_text(free) + " GiB",
-                        free < 1.0 ? "checkpoints need room; exp gc removes those that nothing needs" : ""});
+    findings.push_back(
+        {"storage", "free space", free < 1.0 ? Health::warning : Health::good, number_text(free) + " GiB",
+         free < 1.0 ? "checkpoints need space; exp gc removes those that are not needed" : ""});
   }
   const bool writable = ::access(folder.c_str(), W_OK) == 0;
   if (!writable)
@@ -223,7 +222,7 @@ void examine_limits(DoctorFindings& findings) {
   findings.push_back(
       {"limits", "open files", files.rlim_cur < enough_files ? Health::warning : Health::good,
        limit_text(files.rlim_cur),
-       files.rlim_cur < enough_files ? "raise it with ulimit -n 4096: many runs at once need it" : ""});
+       files.rlim_cur < enough_files ? "raise it with ulimit -n 4096: needed for many runs at once" : ""});
   const double machine =
       static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGE_SIZE)) / giga;
   const std::optional<GroupLimit> granted = memory_limit();
@@ -236,7 +235,7 @@ void examine_limits(DoctorFindings& findings) {
                            number_text(machine) + " GiB"
                      : "") +
            (limited ? ", address space limited to " + limit_text(memory.rlim_cur) + " bytes" : ""),
-       limited ? "ulimit -v unlimited: mapped files count as address space too" : ""});
+       limited ? "use ulimit -v unlimited: mapped files count as address space too" : ""});
   const Cores cores = usable_cores();
   const std::optional<GroupLimit> time = cpu_limit();
   const bool less = time && time->amount < static_cast<double>(cores.numbers.size());
@@ -249,8 +248,8 @@ void examine_limits(DoctorFindings& findings) {
        ""});
 }
 
-/// How far the clock by which the folder's files get their times is behind this machine's, in seconds;
-/// nothing where no file can be written there.
+/// Returns by how many seconds the clock of the folder's file server is behind this machine. Returns nothing
+/// if the folder is not writable.
 std::optional<double> file_clock_behind(const std::filesystem::path& folder) {
   const std::filesystem::path probe =
       folder / (".encore-doctor-" + std::to_string(this_process().pid) + std::string(aside_suffix));
@@ -276,7 +275,7 @@ void examine_clock(const std::filesystem::path& folder, DoctorFindings& findings
   const int answer = ::adjtimex(&state);
   const bool synchronised = answer >= 0 && answer != TIME_ERROR && (state.status & STA_UNSYNC) == 0;
   findings.push_back({"clock", "synchronised", synchronised ? Health::good : Health::warning,
-                      synchronised ? "by the kernel's word" : "the kernel calls it unsynchronised",
+                      synchronised ? "reported by the kernel" : "not synchronised, as the kernel reports",
                       synchronised
                           ? ""
                           : "run chronyd or systemd-timesyncd (a virtual machine may take its host's time "
@@ -309,7 +308,7 @@ const char* health_name(Health health) {
 }
 
 std::string file_system_name(unsigned long magic) {
-  // From linux/magic.h and the headers of Lustre, GPFS and BeeGFS.
+  // These numbers come from linux/magic.h and the headers of Lustre, GPFS and BeeGFS.
   static const std::map<unsigned long, std::string> names = {
       {0xEF53, "ext4"},          {0x58465342, "XFS"},    {0x9123683E, "Btrfs"}, {0x01021994, "tmpfs"},
       {0x794C7630, "overlayfs"}, {0xF2F52010, "F2FS"},   {0x2FC12FC1, "ZFS"},   {0xCA451A4E, "bcachefs"},
@@ -325,16 +324,16 @@ std::string file_system_name(unsigned long magic) {
 
 Form<DoctorRequest> doctor_form() {
   using R = DoctorRequest;
-  return Form<R>("doctor",
-                 {"doctor [--json] [options]",
-                  "Looks at what this machine has and lacks: worker and plugins, compilers, MPI, GPU and "
-                  "Slurm, the file system of the database's folder, limits and the clock, each with what "
-                  "to do about it. The exit code is 1 where something is missing that every training needs.",
-                  {{"exp doctor", "before the first run on a machine"},
-                   {"exp doctor --json", "for a program, such as a site's own checks"}}})
+  return Form<R>("doctor", {"doctor [--json] [options]",
+                            "Checks this machine: worker and plugins, compilers, MPI, GPU and Slurm, the "
+                            "file system of the database's folder, limits and the clock, and says how to fix "
+                            "each problem. Exit code 1: something is missing that every training needs.",
+                            {{"exp doctor", "before the first run on a machine"},
+                             {"exp doctor --json", "for a program, such as the checks of a site"}}})
       .flag("json", &R::json, "as JSON")
       .flag("csv", &R::csv, "as CSV")
-      .option("backend", &R::backend, "NAME", "whose worker is looked at (default: that of this build)")
+      .option("backend", &R::backend, "NAME",
+              "check the worker of this backend (default: that of this build)")
       .exclude("json", "csv");
 }
 

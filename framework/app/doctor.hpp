@@ -1,6 +1,5 @@
-// doctor: what a machine has and lacks for building, training and sharing, each with what to do.
-// `exp doctor` prints them. Nothing here starts a worker's training or changes anything but a file of a
-// moment in the database's folder.
+// doctor: checks whether a machine can build, train and share, with advice for each finding. `exp doctor`
+// prints them. The checks start no training; the only write is a temporary file in the database's folder.
 #pragma once
 
 #include <filesystem>
@@ -13,10 +12,10 @@
 namespace encore {
 
 enum class Health : std::uint8_t {
-  good,     ///< there, and as it should be
-  absent,   ///< something that not everybody needs
-  warning,  ///< works, but somebody will be surprised
-  problem,  ///< what everybody needs is missing
+  good,     ///< present and working
+  absent,   ///< missing, but needed only for some work
+  warning,  ///< works, with a limitation
+  problem,  ///< missing, and needed for every training
 };
 /// "ok", "absent", "warning", "problem"
 const char* health_name(Health health);
@@ -25,8 +24,8 @@ struct DoctorFinding {
   std::string group;  ///< "build", "run", "cluster", "storage", "limits", "clock"
   std::string what;
   Health health = Health::good;
-  std::string found;   ///< what there is
-  std::string advice;  ///< what to do; empty where nothing is to be done
+  std::string found;   ///< the observed state
+  std::string advice;  ///< what to do; empty: nothing
 };
 
 struct DoctorRequest {
@@ -36,10 +35,10 @@ struct DoctorRequest {
 
 Form<DoctorRequest> doctor_form();
 
-/// All of them, in the order in which people need them.
+/// Returns all findings, in the order in which users need them.
 std::vector<DoctorFinding> examine(const DoctorRequest& request, const App& app);
 
-/// "ext4", "NFS"; "an unknown kind (0x1234)" for what has no name here.
+/// Returns a name such as "ext4" or "NFS", or "an unknown kind (0x1234)".
 std::string file_system_name(unsigned long magic);
 
 }  // namespace encore

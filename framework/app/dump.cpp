@@ -1,4 +1,4 @@
-// Runs as files for other programs.
+// `exp dump`: writes runs as CSV, JSON or TensorBoard files. Read next: dump.hpp.
 #include "app/dump.hpp"
 
 #include <cctype>
@@ -17,7 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The shortest text that reads back the same; nan, inf and -inf, which JSON does not have.
+/// Returns the shortest text that reads back as the same number, or nan, inf or -inf, which JSON cannot
+/// write.
 std::string shortest_number(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
@@ -71,11 +72,10 @@ void write_points_csv(Store& store, const std::vector<RunRow>& runs, const fs::p
   file.commit();
 }
 
-/// TensorBoard calls a run by its folder. Names given by users become no paths: what is not plain is
-/// replaced, what is too long for a file system is cut, and the id keeps two such names apart.
+/// Returns the folder of a run; TensorBoard shows its name. Special characters are replaced and long names
+/// are cut, so a user's name cannot become a path; the id keeps the names unique.
 std::string folder_name(const RunRow& run) {
-  constexpr std::size_t longest_folder_name =
-      200;  // of 255 bytes that file systems take, with room for an id
+  constexpr std::size_t longest_folder_name = 200;  // file systems allow 255 bytes; an id follows
   std::string name = run.name;
   for (char& letter : name) {
     const auto code = static_cast<unsigned char>(letter);
@@ -93,18 +93,18 @@ Form<DumpRequest> dump_form() {
   using R = DumpRequest;
   return Form<R>("dump",
                  {"dump [RUN...] --csv|--json|--tensorboard [-o PLACE]",
-                  "Writes runs with their settings and every point that counts, for other programs. --csv: "
-                  "a folder with runs.csv, params.csv and points.csv; --json: one file, as exp show --json "
-                  "prints a run; --tensorboard: a folder with one folder of scalars for each run. What is "
-                  "there under these names is replaced. Without RUN all runs are meant.",
+                  "Writes runs with their settings and all current points, for other programs. --csv: a "
+                  "folder with runs.csv, params.csv and points.csv; --json: one file, as exp show --json "
+                  "prints a run; --tensorboard: a folder with one folder of scalars for each run. Existing "
+                  "files with these names are replaced. Without RUN, all runs are written.",
                   {{"exp dump --csv -o tables", "all runs as three tables"},
                    {"exp dump quickstart --tensorboard -o boards", "then: tensorboard --logdir boards"},
                    {"exp dump --state completed --where \"test/f1 >= 0.0\" --csv -o good",
-                    "some runs as three tables"},
-                   {"exp dump quickstart --json", "to the standard output"}}})
-      .flag("csv", &R::csv, "CSV, into a folder")
-      .flag("json", &R::json, "JSON, into a file or to the standard output")
-      .flag("tensorboard", &R::tensorboard, "TensorBoard's event files, into a folder")
+                    "selected runs as three tables"},
+                   {"exp dump quickstart --json", "print to standard output"}}})
+      .flag("csv", &R::csv, "write CSV into a folder")
+      .flag("json", &R::json, "write JSON into a file or to standard output")
+      .flag("tensorboard", &R::tensorboard, "write TensorBoard's event files into a folder")
       .option("output,o", &R::output, "PLACE", "the folder or file to write")
       .include(&R::selection, run_arguments())
       .refuse([](const R& request) -> std::string {
@@ -134,7 +134,7 @@ void write_tensorboard(Store& store, const std::vector<RunRow>& runs, const fs::
     require_run_id(run.id, "database " + store.path().string());
     const fs::path place = folder / folder_name(run);
     make_folder(place);
-    // Points carry no time of their own: the beginning of the last attempt stands for all.
+    // Points have no time of their own, so all get the start of the last attempt.
     const double time = run.started.value_or(run.created);
     AtomicFile file(place / ("events.out.tfevents." + std::to_string(static_cast<std::int64_t>(run.created)) +
                              "." + run.id));

@@ -1,4 +1,5 @@
-// Asks the worker, and names the lines of the corpus in its answer.
+// `exp embed`: asks the worker for vectors or neighbours, and replaces numbers of candidates by lines of the
+// corpus. Read next: embed.hpp.
 #include "app/embed.hpp"
 
 #include <encore/lines.hpp>
@@ -13,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The texts of a corpus, and the lines they stand on: those without text are left out.
+/// The non-empty lines of a corpus, with their line numbers.
 struct Corpus {
   std::vector<std::string> texts = {};
   std::vector<std::size_t> lines = {};
@@ -27,8 +28,8 @@ Corpus corpus_in(const std::string& content, const std::string& file) {
     corpus.lines.push_back(static_cast<std::size_t>(lines.number()));
   }
   if (corpus.texts.empty())
-    throw UsageError((file == "-" ? std::string("the standard input") : file) +
-                     " has no line with text; a corpus is a text a line");
+    throw UsageError((file == "-" ? std::string("standard input") : file) +
+                     " has no line with text: expected one text on each line");
   return corpus;
 }
 
@@ -43,19 +44,20 @@ EmbedRequest request_of(const EmbedTextRequest& request, const Corpus& corpus) {
 
 std::string wrong_question(const EmbedTextRequest& request) {
   if (!request.analogy.empty() && (!request.near.empty() || !request.texts.empty()))
-    return "--analogy is about words of the vocabulary; leave out --near and --texts";
+    return "--analogy searches words of the vocabulary; remove --near and --texts";
   if (!request.analogy.empty() && request.analogy.size() != 3)
     return "--analogy takes three words: A B C asks for the word that is to C as A is to B";
   const bool asks = !request.near.empty() || !request.analogy.empty() || !request.texts.empty();
   if (asks && !request.text.empty())
     return "\"" + request.text.front() +
-           "\" is one argument too many; with --near, --texts or --analogy there is only a run";
+           "\" is one argument too many; --near, --texts and --analogy take only a run";
   if (!asks && request.text.empty())
     return "exp embed needs a text, or --near, --texts or --analogy (exp embed -h shows examples)";
   return "";
 }
 
-/// Numbers of candidates become lines of the corpus; those of words mean nothing outside.
+/// Replaces the numbers of candidates by lines of the corpus. Numbers of words are removed, since they mean
+/// nothing to users.
 void name_places(Json& nearest, const Corpus& corpus) {
   for (Json& each : nearest)
     for (Json& neighbour : each["neighbours"]) {
@@ -69,34 +71,35 @@ void name_places(Json& nearest, const Corpus& corpus) {
 
 Form<EmbedTextRequest> embed_form() {
   using R = EmbedTextRequest;
-  return Form<R>("embed",
-                 {"embed RUN [TEXT...] [options]",
-                  "Vectors of texts and words from the best model of a run, whatever its task is, and what "
-                  "is nearest to them. A text is the mean of the encoder's last states over its tokens; a "
-                  "word is the mean of the rows of its tokens in the table of tokens, and no pass is run "
-                  "for it. Nearness is the cosine of the angle; what is equally near is ordered by its "
-                  "text.",
-                  {{"exp embed quickstart --near in -k 5",
-                    "the words of the vocabulary that are nearest to a word"},
-                   {"exp embed quickstart --near \"Anna lives in Lund .\" --texts notes.txt",
-                    "the lines of a file that are nearest to a text"},
-                   {"exp embed quickstart --analogy Anna Clara Lund",
-                    "which words are to Lund as Anna is to Clara"},
-                   {"exp embed quickstart \"Anna Berg met the mayor of Lund .\" --json",
-                    "the vector of a text"}}})
+  return Form<R>(
+             "embed",
+             {"embed RUN [TEXT...] [options]",
+              "Computes vectors of text and words with the best model of a run of any task, and finds their "
+              "nearest neighbours. The vector of a text is the mean of the encoder's last states over its "
+              "tokens; a word is the mean of the rows of its tokens in the table of tokens, and no pass is "
+              "run for it. Nearness is the cosine of the angle; what is equally near is ordered by its text.",
+              {{"exp embed quickstart --near in -k 5",
+                "the words of the vocabulary that are nearest to a word"},
+               {"exp embed quickstart --near \"Anna lives in Lund .\" --texts notes.txt",
+                "the lines of a file that are nearest to a text"},
+               {"exp embed quickstart --analogy Anna Clara Lund",
+                "which words are to Lund as Anna is to Clara"},
+               {"exp embed quickstart \"Anna Berg met the mayor of Lund .\" --json",
+                "print the vector of a text"}}})
       .option("near", &R::near, "TEXT",
-              "what is nearest to this word, or with --texts to this text (may be repeated)")
+              "find the neighbours of this word, or with --texts of this text (may be repeated)")
       .option("texts", &R::texts, "FILE",
-              "the texts to search, a line each; - for the standard input. Without --near: their vectors")
-      .option("analogy", &R::analogy, "A B C", "which words are to C as A is to B")
+              "a file to search, one text on each line; - for standard input. Without --near: print their "
+              "vectors")
+      .option("analogy", &R::analogy, "A B C", "find the words that are to C as A is to B")
       .several()
-      .option("count,k", &R::count, "N", "how many neighbours")
-      .flag("json", &R::json, "as JSON, vectors with all their digits")
+      .option("count,k", &R::count, "N", "number of neighbours")
+      .flag("json", &R::json, "print JSON, vectors with all their digits")
       .include(&R::model, weights_options())
       .include(&R::selection, run_options())
       .argument("run", &R::run, "a run")
       .argument("text", &R::text)
-      .least("count", 1, "-k {} asks for nothing; give at least 1")
+      .least("count", 1, "invalid -k {}: expected at least 1")
       .refuse(wrong_question);
 }
 

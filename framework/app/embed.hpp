@@ -1,5 +1,5 @@
-// embed: what a run's model makes of text and words: vectors, nearest neighbours, analogies. The worker does
-// the work and answers in JSON.
+// embed: vectors, nearest neighbours and analogies from a run's model. The worker computes them and answers
+// in JSON.
 #pragma once
 
 #include <string>
@@ -28,10 +28,11 @@ Form<EmbedTextRequest> embed_form();
 struct Embedding {
   std::string run;                ///< name
   nlohmann::ordered_json answer;  ///< "nearest" with queries and neighbours, or "vectors"
-  std::string text;       ///< of vectors with JSON instead: millions of numbers, as the worker has written
+  std::string
+      text;  ///< the worker's own text instead, for vectors as JSON, which can have millions of numbers
   bool of_words = false;  ///< neighbours are words, not lines of the corpus
 };
-/// `corpus` is the content of the file of --texts, if there is one.
+/// `corpus` is the content of the file of --texts, if given.
 Embedding embed(const EmbedTextRequest& request, const App& app, const std::string& corpus);
 
 }  // namespace encore

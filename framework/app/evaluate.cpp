@@ -1,4 +1,4 @@
-// Has the worker of each run score its model.
+// `exp evaluate`: starts a worker for each run to score its model. Read next: evaluate.hpp.
 #include "app/evaluate.hpp"
 
 #include "app/worker_answer.hpp"
@@ -8,46 +8,46 @@ namespace encore {
 
 namespace {
 
-/// What training has recorded stays as it is.
+/// Refuses --reference for a run that has one from its training, which stays as it is.
 void require_no_reference(const App& app, const std::vector<TrainedRun>& runs) {
   Store store(app.database, OpenMode::read);
   for (const TrainedRun& run : runs)
     for (const ArtifactRow& artifact : store.read_artifacts(store.find_run(run.name).number))
       if (artifact.name == reference_artifact)
         throw UsageError("run " + run.name +
-                         " has a reference, from its development set at the end of its training; leave "
-                         "--reference out");
+                         " already has a reference from its development set; remove --reference");
 }
 
 }  // namespace
 
 Form<EvaluateRequest> evaluate_form() {
   using R = EvaluateRequest;
-  return Form<R>("evaluate", {"evaluate RUN... FILE [options]",
-                              "Scores the best model of each run on a file of the kind it was trained with.",
-                              {{"exp evaluate quickstart experiments/corpus/test.conll",
-                                "every measure, per label and over all"},
-                               {"exp evaluate --state completed experiments/corpus/test.conll --json",
-                                "all complete runs, as a list"}}})
+  return Form<R>("evaluate",
+                 {"evaluate RUN... FILE [options]",
+                  "Scores the best model of each run on a file in the format of its training data.",
+                  {{"exp evaluate quickstart experiments/corpus/test.conll",
+                    "print every measure, per label and over all"},
+                   {"exp evaluate --state completed experiments/corpus/test.conll --json",
+                    "score all complete runs, as a list"}}})
       .option("with", &R::with, "FILE",
               "a further file of the set, such as the other side of parallel text (may be repeated)")
       .option("beam", &R::beam, "N",
-              "for tasks that have texts written: follow N of them; 0: as the run was trained with")
+              "for tasks that generate text: number of beams; 0: the value of the run's training")
       .flag("reference", &R::reference,
-            "keep the numbers of this file's texts as what exp monitor compares requests with, for a run "
-            "that has none from its training")
-      .flag("json", &R::json, "as JSON, with what was taken for what; a list where several runs are meant")
-      .flag("csv", &R::csv, "as CSV: a line for each run, measure and label")
+            "store the numbers of this file as the reference of exp monitor, for a run without one from its "
+            "training")
+      .flag("json", &R::json, "print JSON, with the confusion counts; a list for several runs")
+      .flag("csv", &R::csv, "print CSV: a line for each run, measure and label")
       .include(&R::model, weights_options())
       .include(&R::selection, run_arguments())
       .exclude("json", "csv")
-      .least("beam", 0, "--beam is negative; 1 is greedy, more follows so many texts")
+      .least("beam", 0, "invalid --beam {}: expected 0, 1 for greedy decoding, or a larger number of beams")
       .refuse([](const R& request) -> std::string {
         const std::vector<std::string>& words = request.selection.runs;
         if (words.empty())
           return "exp evaluate needs a run and a file to score (exp evaluate -h shows an example)";
         if (words.size() == 1 && !selection_from(request.selection, {}).narrows())
-          return "exp evaluate needs a run and a file to score, and there is only \"" + words.front() + "\"";
+          return "exp evaluate needs a run and a file to score, but has only \"" + words.front() + "\"";
         return "";
       });
 }

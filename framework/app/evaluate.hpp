@@ -1,4 +1,4 @@
-// evaluate: scores the best models of runs on a file; the worker does the work and answers in JSON.
+// evaluate: scores the best models of runs on a file. The worker computes the scores and answers in JSON.
 #pragma once
 
 #include <functional>
@@ -31,7 +31,7 @@ struct EvaluateResult {
   std::vector<RunScores> runs;
   bool one = false;  ///< exactly one was asked for
 };
-/// `scored` gets each as soon as it is there.
+/// Calls `scored` after each run.
 EvaluateResult evaluate(const EvaluateRequest& request, const App& app,
                         const std::function<void(const RunScores&)>& scored);
 

@@ -1,4 +1,4 @@
-// Looks for the nearest stored run of each run that is to be explained.
+// `exp explain`: finds the nearest stored run of each run and lists the differences. Read next: explain.hpp.
 #include "app/explain.hpp"
 
 #include <filesystem>
@@ -11,12 +11,12 @@ namespace encore {
 
 namespace {
 
-/// Where no stored field differs, a version or the rules of identity must.
+/// Explains a difference in identity without a different stored field: a version or the rules of identity.
 std::string apart_without_a_field(Store& store, const RunRow& run, const RunRow& nearest) {
   if (run.question == nearest.question)
-    return "it asks the same as " + nearest.name + ": a repeat, trained afresh (--fresh)";
-  std::string text = "no stored field differs from " + nearest.name +
-                     ": a type it uses has another version, or a default has changed";
+    return "same question as " + nearest.name + ": a repeat, trained again with --fresh";
+  std::string text =
+      "no stored field differs from " + nearest.name + ": the version of a type or a default has changed";
   const auto plugins_of = [&](const RunRow& row) {
     const std::vector<AttemptRow> attempts = store.read_attempts(row.number);
     return attempts.empty() ? std::vector<PluginRow>() : attempts.back().plugins;
@@ -42,7 +42,7 @@ ExplainedRun explain_stored(Store& store, const RunRow& run) {
   if (const auto teacher = store.read_parent(run, Need::teacher))
     explained.learns_from = teacher->run ? teacher->run->name : teacher->experiment;
   const Facts question = question_facts(store, run);
-  // Replicates are apart by their seed, which says little: another question is looked for first.
+  // Replicates differ only in the seed, so a run with another question is preferred.
   std::set<std::int64_t> replicates;
   for (const RunRow& other : store.list_runs())
     if (other.group == run.group && other.question != run.question) replicates.insert(other.number);
@@ -102,15 +102,14 @@ Form<ExplainRequest> explain_form() {
   return Form<R>(
              "explain",
              {"explain RUN...|FILE [-S key=value]... [options]",
-              "Of a run: its question, and field by field what tells it from the nearest other run. Of an "
-              "experiment file (a name that ends in .toml, or a file; ./NAME where a run is called so): for "
-              "each of its runs why exp run would start it, go on with it, or leave it alone; of one that "
-              "was never asked before, what tells it from the nearest stored run. Nothing is written.",
-              {{"exp explain quickstart", "what is particular about this run"},
-               {"exp explain experiments/quickstart.toml -S model.dropout=0.2",
-                "why this would be another run"}}})
+              "For a run: prints its question, and its differences from the nearest other run. For an "
+              "experiment file (a name that ends in .toml, or a file; ./NAME if a run has the same name): "
+              "prints for each run why exp run would start, resume or skip it, and the differences of a new "
+              "run from the nearest stored run. Writes nothing.",
+              {{"exp explain quickstart", "how this run differs from others"},
+               {"exp explain experiments/quickstart.toml -S model.dropout=0.2", "why this is another run"}}})
       .include(&R::plan, plan_options())
-      .flag("json", &R::json, "as JSON; a list where several runs are meant")
+      .flag("json", &R::json, "print JSON; a list for several runs")
       .include(&R::selection, run_arguments())
       .refuse([](const R& request) -> std::string {
         const bool chosen = !request.selection.runs.empty() || selection_from(request.selection).narrows();
@@ -126,8 +125,7 @@ Explanation explain(const ExplainRequest& request, const App& app) {
   if (words.size() > 1 || selection.narrows())
     throw UsageError(
         "\"" + words.front() +
-        "\" is an experiment file; it stands alone, and without options that choose among runs of "
-        "the database");
+        "\" is an experiment file; give it alone, without options that select runs of the database");
   PlanRequest plan = request.plan;
   plan.file = words.front();
   return explain_file(plan, app);

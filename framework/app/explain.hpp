@@ -1,4 +1,5 @@
-// explain: why a run is one of its own, or why each run of an experiment file would be done or left alone.
+// explain: why a run differs from all others, and what `exp run` would do with each run of an experiment
+// file.
 #pragma once
 
 #include <memory>
@@ -13,18 +14,18 @@
 namespace encore {
 
 struct ExplainRequest {
-  PlanRequest plan;  ///< of an experiment file; its `file` is the first of selection.runs
+  PlanRequest plan;  ///< for an experiment file; its `file` is the first of selection.runs
   bool json = false;
   SelectionRequest selection;
 };
 
 Form<ExplainRequest> explain_form();
 
-/// The run that asks most nearly the same, and what tells them apart.
+/// The run with the most similar question, and the differences.
 struct NearestToIt {
   RunRow run;
   std::vector<Difference> found;  ///< the nearest run's value first
-  std::string without_a_field;    ///< where no stored field differs: what does
+  std::string without_a_field;    ///< the reason if no stored field differs
 };
 
 struct ExplainedRun {

@@ -1,4 +1,4 @@
-// The rules of requests: which fields a form has, and what check() refuses.
+// The rules of a Form and check(), which applies them to a request. Read next: form.hpp.
 #include "app/form.hpp"
 
 #include <algorithm>

@@ -1,8 +1,7 @@
-// Form: the one description of a verb's request, a plain struct. For each field it says the name, what the
-// value is called, the help, the range, and which fields exclude or need each other, by pointers to members.
-// Place in the flow: cli/binder.cpp makes parser, help and completion of it; check() refuses a struct that a
-// test or a page has filled, in the same words. A new type of field is added to FieldSlot here and to the
-// binder.
+// Form: the description of a verb's request, which is a plain struct. For each field, named by a pointer to
+// its member, it has the name, the name of the value, the help, the range, and the fields that it excludes or
+// needs. cli/binder.cpp makes parser, help and completion from it; check() applies the same rules to a struct
+// that a test fills. A new type of field is added to FieldSlot here and to the binder.
 #pragma once
 
 #include <cstddef>
@@ -19,19 +18,19 @@
 
 namespace encore {
 
-/// A request that cannot be answered as it is written; nothing was started.
+/// An invalid request. Nothing has started.
 class UsageError : public Error {
  public:
   using Error::Error;
 };
 
-/// A member of a request. Optional ones and lists are empty where nothing was written.
+/// A member of a request. Optional members and lists are empty if the user gave no value.
 using FieldSlot =
     std::variant<bool*, int*, std::int64_t*, double*, std::string*, std::optional<int>*,
                  std::optional<std::int64_t>*, std::optional<double>*, std::optional<std::string>*,
                  std::vector<std::string>*, std::vector<std::int64_t>*>;
 
-/// Where a member lies within its request, and of which type it is.
+/// The offset of a member within its request, and its type.
 struct FieldPlace {
   FieldSlot type;  ///< a null pointer
   std::size_t offset = 0;
@@ -50,9 +49,9 @@ struct FormField {
   std::string letter;  ///< "j", written -j, or empty
   std::string value;   ///< "N"; empty for a flag
   std::string help;
-  std::string usual = {};     ///< the default that the help shows, where the member does not hold it
-  std::string alone = {};     ///< the value of an option that may be written without one
-  std::string required = {};  ///< of an argument that must be there: what it is, "an experiment file"
+  std::string usual = {};     ///< the default in the help, if the member does not hold it
+  std::string alone = {};     ///< the value of an option that is given without one
+  std::string required = {};  ///< description of a required argument: "an experiment file"
   bool several = false;       ///< one option takes several words, up to the next one
   bool is_argument = false;   ///< written without a dash, in the order of declaration
   /// The place within the whole request. --help and --db belong to no request and have none.
@@ -64,7 +63,7 @@ struct FormExample {
   std::string meaning;
 };
 
-/// What the help of a verb says beside its options.
+/// The help of a verb without its options.
 struct FormHelp {
   std::string synopsis;  ///< "run FILE [-S key=value]... [options]"
   std::string purpose;   ///< a few sentences
@@ -74,8 +73,8 @@ struct FormHelp {
 /// The part of a Form that does not depend on the type of the request.
 class FormFields {
  public:
-  /// Throws UsageError with the first thing that is wrong with the request: a missing argument, a value out
-  /// of its range, two fields that exclude each other.
+  /// Throws UsageError for the first violated rule: a missing argument, a value out of its range, two fields
+  /// that exclude each other.
   void check(const void* request) const;
   /// Whether the field differs from its default. Throws Error for a name that no field has.
   bool is_given(const std::string& name, const void* request) const;
@@ -83,7 +82,7 @@ class FormFields {
   const std::string& verb() const { return verb_; }
   const FormHelp& help() const { return help_; }
   const std::vector<FormField>& fields() const { return fields_; }
-  /// The member of a request to which nothing was written.
+  /// Returns the member of a default request.
   FieldSlot usual(const FormField& field) const { return field.place.value().in(defaults_.get()); }
   /// Whether the field is a list, which may be written several times.
   bool repeats(const FormField& field) const;
@@ -109,7 +108,7 @@ class FormFields {
 
   std::string verb_;
   FormHelp help_;
-  std::shared_ptr<void> defaults_;  ///< a request to which nothing was written
+  std::shared_ptr<void> defaults_;  ///< a default request
   std::vector<FormField> fields_;
   std::vector<Rule> rules_;
 };
@@ -129,13 +128,13 @@ class Form : public FormFields {
     add(names, value, help, place_of(member));
     return *this;
   }
-  /// --name, of a bool that is false where it is not written.
+  /// A flag --name, for a bool that is false by default.
   Form& flag(const std::string& names, bool R::*member, const std::string& help) {
     add(names, "", help, place_of(member));
     return *this;
   }
-  /// A word without a dash, or all remaining ones where the member is a list. `required` says what is missing
-  /// where there is none.
+  /// A word without a dash, or all remaining words if the member is a list. `required` describes the argument
+  /// if it is missing.
   template <class Member>
   Form& argument(const std::string& name, Member R::*member, const std::string& required = {}) {
     FormField& field = add(name, "", "", place_of(member));
@@ -176,17 +175,17 @@ class Form : public FormFields {
   Form& least(const std::string& name, double smallest, const std::string& message) {
     return range(name, smallest, std::numeric_limits<double>::infinity(), message);
   }
-  /// Refuses both together. Without a message: "--json and --csv exclude each other".
+  /// Refuses both fields together. The default message is "--json and --csv exclude each other".
   Form& exclude(const std::string& one, const std::string& other, const std::string& message = {}) {
     add({.kind = Rule::Kind::exclusion, .one = one, .other = other, .message = message});
     return *this;
   }
-  /// Refuses the first without the second.
+  /// Refuses the first field without the second.
   Form& needs(const std::string& one, const std::string& other, const std::string& message) {
     add({.kind = Rule::Kind::need, .one = one, .other = other, .message = message});
     return *this;
   }
-  /// What no other rule says: `rule` returns what is wrong, or nothing.
+  /// Any other rule: `rule` returns the error message, or "".
   Form& refuse(std::function<std::string(const R&)> rule) {
     add({.kind = Rule::Kind::other, .one = {}, .refuse = [rule = std::move(rule)](const void* request) {
            return rule(*static_cast<const R*>(request));

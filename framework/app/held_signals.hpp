@@ -1,5 +1,5 @@
-// HeldSignals: the signals that would end this process wait while there is something to be removed and nobody
-// catches them yet.
+// HeldSignals: blocks the signals that would end this process while it has temporary files and no signal
+// handler yet.
 #pragma once
 
 #include <signal.h>
@@ -15,15 +15,15 @@ class HeldSignals {
     for (const int signal : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&held_, signal);
     ::pthread_sigmask(SIG_BLOCK, &held_, &before_);
   }
-  /// What has come meanwhile arrives now.
+  /// Delivers the signals that arrived meanwhile.
   ~HeldSignals() { release(); }
   HeldSignals(const HeldSignals&) = delete;
   HeldSignals& operator=(const HeldSignals&) = delete;
 
-  /// Once somebody catches them.
+  /// Releases the signals. Called after a handler is set.
   void release() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
-  /// Whether one of them waits for this process.
+  /// Returns whether a blocked signal is pending for this process.
   static bool waiting() {
     sigset_t pending;
     ::sigpending(&pending);

@@ -1,6 +1,6 @@
-// An imported model is planned, checked, recorded and verified like any
-// other run: as an experiment of zero epochs, which this file writes from what the folder says and from what
-// the manifests say that tasks take over. The rest is that of `exp run` (run.cpp).
+// `exp import`: writes an experiment of zero epochs for the model in a Hugging Face folder, by the folder's
+// config.json and the manifests of tasks. The experiment is then planned, checked, recorded and verified like
+// that of `exp run` (run.cpp).
 #include "app/import.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A model that some task takes over.
+/// A model architecture and the task that imports it.
 struct Adopter {
   std::string task;
   AdoptedModel model;
@@ -35,7 +35,7 @@ std::vector<Adopter> adopters_in(const Catalogue& catalogue) {
   return all;
 }
 
-/// `"ForTokenClassification" (--task ner)`, for each; each task once where `tasks_only`.
+/// Returns a list such as `"ForTokenClassification" (--task ner)`. With `tasks_only` it names each task once.
 std::string listed(const std::vector<Adopter>& adopters, bool tasks_only) {
   std::vector<std::string> texts;
   for (const Adopter& adopter : adopters) {
@@ -48,7 +48,7 @@ std::string listed(const std::vector<Adopter>& adopters, bool tasks_only) {
   return list;
 }
 
-/// The members of config.json that an architecture follows from.
+/// Returns the members of config.json that decide the architecture.
 std::string sources_of(const std::string& architecture) {
   const std::size_t slash = architecture.find('/');
   if (slash == std::string::npos) return "architectures";
@@ -56,8 +56,8 @@ std::string sources_of(const std::string& architecture) {
          (architecture.substr(slash) == plain_labels ? "id2label" : "problem_type");
 }
 
-/// The one that takes the folder's architecture; a task that is named takes also the body of a model with
-/// another head, where it takes bodies.
+/// Returns the adopter for the folder's architecture. A named task that imports encoders also accepts the
+/// encoder of a model with another head.
 Adopter adopter_of(const HuggingFaceFolder& folder, const std::string& task, const Catalogue& catalogue) {
   std::vector<Adopter> all = adopters_in(catalogue);
   const auto of = [&](const std::string& architecture) {
@@ -69,20 +69,20 @@ Adopter adopter_of(const HuggingFaceFolder& folder, const std::string& task, con
   };
   if (!task.empty()) static_cast<void>(catalogue.get(Kind::task, task));  // throws with the nearest name
   std::vector<Adopter> found = of(folder.architecture);
-  // Tags of entities are labels too, where a task is named that takes any.
+  // With a named task, tags of entities also count as labels.
   if (found.empty() && !task.empty()) found = of(folder.architecture + plain_labels);
   if (found.empty() && !task.empty()) found = of(body_architecture);
   const std::string what = folder.path.string() + " (config.json: " + sources_of(folder.architecture) +
                            ") holds a model \"" + folder.architecture + "\"";
   if (found.empty())
     throw UsageError(what + ", which " +
-                     (task.empty() ? "no task takes over" : "the task \"" + task + "\" does not take over") +
-                     "; taken over are " + listed(all, false) +
+                     (task.empty() ? "no task can import" : "the task \"" + task + "\" cannot import") +
+                     "; expected one of " + listed(all, false) +
                      (task.empty() && !of(body_architecture).empty()
-                          ? "; its encoder alone: " + listed(of(body_architecture), true)
+                          ? "; for its encoder alone: " + listed(of(body_architecture), true)
                           : ""));
   if (found.size() > 1)
-    throw UsageError(what + ", which several tasks take over; say which: " + listed(found, true));
+    throw UsageError(what + ", which several tasks can import; choose one: " + listed(found, true));
   return found.front();
 }
 
@@ -90,7 +90,7 @@ std::string quoted(const std::string& text) {
   return nlohmann::json(text).dump();
 }
 
-/// The folder's own name, with what a run's name may hold.
+/// Returns the folder's name, limited to the characters of run names.
 std::string name_of_folder(const fs::path& folder) {
   std::string name = folder.filename().string();
   for (char& letter : name)
@@ -98,7 +98,7 @@ std::string name_of_folder(const fs::path& folder) {
   return name.empty() ? "model" : name;
 }
 
-/// The experiment of zero epochs. What trains must stand in it, and does nothing.
+/// Returns the experiment of zero epochs. Optimizer and schedule are required in it but unused.
 std::string experiment_text(const HuggingFaceFolder& folder, std::int64_t max_length, const Adopter& adopter,
                             const std::string& name) {
   const AdoptedModel& model = adopter.model;
@@ -134,21 +134,22 @@ Form<ImportRequest> import_form() {
   using R = ImportRequest;
   return Form<R>("import",
                  {"import DIR [--name NAME] [--task TYPE] [options]",
-                  "Makes a run of the model in a Hugging Face folder, without training: the run is asked, "
-                  "scored, exported and verified like any other. What it answers follows from the folder's "
-                  "architecture; an encoder alone gives a vector for each text.",
-                  {{"exp import models/all-MiniLM-L6-v2", "a run all-MiniLM-L6-v2 that embeds texts"},
+                  "Makes a run from the model in a Hugging Face folder, without training. The run predicts "
+                  "and can be scored, exported and verified like any other. The folder's architecture "
+                  "decides the task; an encoder alone gives a vector for each text.",
+                  {{"exp import models/all-MiniLM-L6-v2", "make a run all-MiniLM-L6-v2 that embeds text"},
                    {"exp import models/bert-ner --name names",
-                    "one that finds entities, by the labels of the folder"},
-                   {"exp import models/bert-ner --task embed", "the encoder of a model with another head"}}})
-      .option("name", &R::name, "NAME", "what the run is called (default: the folder's name)")
+                    "make a run that finds entities, with the labels of the folder"},
+                   {"exp import models/bert-ner --task embed",
+                    "import the encoder of a model with another head"}}})
+      .option("name", &R::name, "NAME", "name of the run (default: the folder's name)")
       .option("task", &R::task, "TYPE",
-              "the task that takes the model over (default: the one that takes its architecture)")
+              "the task of the run (default: the one for the folder's architecture)")
       .option("set,S", &R::set, "KEY=VALUE",
               "a setting of the run, such as model.head.normalize=true (may be repeated)")
       .include(&R::backend, backend_options())
       .include(&R::session, session_options())
-      .flag("json", &R::json, "how it ended as JSON; what the worker says goes to the standard error")
+      .flag("json", &R::json, "print the result as JSON; the worker's output goes to standard error")
       .argument("folder", &R::folder, "a folder")
       .refuse([](const R& request) { return wrong_jobs_of_slurm(request.session); });
 }

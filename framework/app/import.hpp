@@ -1,4 +1,4 @@
-// import: a Hugging Face folder as a run of its own, without training.
+// import: makes a run from a Hugging Face folder, without training.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Reads and writes tags and notes.
+// `exp tag` and `exp note`: reads and writes tags and notes of runs. Read next: labels.hpp.
 #include "app/labels.hpp"
 
 namespace encore {
@@ -11,10 +11,10 @@ SelectedRuns tagged_runs(const TagRequest& request, const App& app, Store& store
 } catch (const UnknownRun& error) {
   const std::vector<std::string>& words = request.selection.runs;
   throw UnknownRun(error.what() +
-                   (words.size() > 1 ? "; to put it on as a tag, write +" + words.back() : ""));
+                   (words.size() > 1 ? "; write +" + words.back() + " to add it as a tag" : ""));
 }
 
-/// Asks where other notes would be lost on runs that nobody named.
+/// Asks before the notes of runs that the user did not name are replaced.
 bool may_replace(const NoteRequest& request, const App& app, const SelectedRuns& selected) {
   std::vector<RunRow> losing = selected.runs;
   std::erase_if(losing, [&](const RunRow& run) { return run.note.empty() || run.note == *request.text; });
@@ -29,28 +29,27 @@ bool may_replace(const NoteRequest& request, const App& app, const SelectedRuns&
 
 Form<TagRequest> tag_form() {
   using R = TagRequest;
-  return Form<R>(
-             "tag",
-             {"tag RUN... [+NAME] [-NAME]... [options]",
-              "Puts tags on runs (+name), takes them off (-name), and prints which they have then. exp "
-              "ls --tag finds them; `tags` in the experiment file puts them on at the beginning.",
-              {{"exp tag quickstart +paper -draft", "one more, one less"},
-               {"exp tag --state completed --where \"test/f1 >= 0.0\" +scored", "on all that were scored"}}})
+  return Form<R>("tag", {"tag RUN... [+NAME] [-NAME]... [options]",
+                         "Adds tags to runs (+name), removes tags (-name), and prints the resulting tags. "
+                         "exp ls --tag finds the runs; `tags` in the experiment file sets the initial tags.",
+                         {{"exp tag quickstart +paper -draft", "add one tag, remove another"},
+                          {"exp tag --state completed --where \"test/f1 >= 0.0\" +scored",
+                           "tag all runs with a score"}}})
       .flag("json", &R::json, "as JSON")
       .include(&R::selection, run_arguments());
 }
 
 Form<NoteRequest> note_form() {
   using R = NoteRequest;
-  return Form<R>("note",
-                 {"note RUN [TEXT] [options]",
-                  "Writes a note on a run, in place of the one it has; without TEXT prints it. An empty "
-                  "text (\"\") removes it. The first argument is the run, or several: a sweep, a pattern, "
-                  "or all where an option chooses. Notes that were there on runs that were not named are "
-                  "replaced only after a yes.",
-                  {{"exp note quickstart \"the first one that ran on the new machine\"",
-                    "exp show prints it with the run"},
-                   {"exp note all --tag paper \"in table 2\" -y", "on every run with this tag"}}})
+  return Form<R>(
+             "note",
+             {"note RUN [TEXT] [options]",
+              "Writes a note on a run and replaces the old one; without TEXT prints the note. An empty text "
+              "(\"\") removes it. The first argument is a run, or several: a sweep, a pattern, or all with "
+              "an option that selects. Asks before it replaces notes of runs that are not named one by one.",
+              {{"exp note quickstart \"first run on the new machine\"",
+                "exp show prints the note with the run"},
+               {"exp note all --tag paper \"in table 2\" -y", "write it on every run with this tag"}}})
       .include(&R::selection, run_options())
       .flag("json", &R::json, "as JSON")
       .flag("yes,y", &R::yes, "do not ask")

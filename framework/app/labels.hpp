@@ -1,4 +1,4 @@
-// tag and note: what people write on runs, to find them again and to know later what they were about.
+// tag and note: the labels and comments of users on runs.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@ namespace encore {
 
 struct TagChange {
   std::string tag;
-  bool present = false;  ///< put on, or taken off
+  bool present = false;  ///< true: added; false: removed
 };
 
 struct TagRequest {
@@ -24,7 +24,7 @@ Form<TagRequest> tag_form();
 
 struct TaggedRun {
   RunRow run;
-  std::vector<std::string> tags;  ///< that it has now
+  std::vector<std::string> tags;  ///< current tags
 };
 std::vector<TaggedRun> tag(const TagRequest& request, const App& app);
 
@@ -33,13 +33,13 @@ struct NoteRequest {
   bool yes = false;
   bool json = false;
   std::string run;
-  std::optional<std::string> text;  ///< not written: the note is only read; empty: it is removed
+  std::optional<std::string> text;  ///< not given: the note is only read; empty: it is removed
 };
 
 Form<NoteRequest> note_form();
 
 struct NoteResult {
-  std::vector<RunRow> runs;  ///< with their notes of now
+  std::vector<RunRow> runs;  ///< with their current notes
   bool written = false;      ///< false: they were only read, or the user did not agree
   bool declined = false;
 };

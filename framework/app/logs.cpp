@@ -1,4 +1,4 @@
-// Follows the spools and log files of runs.
+// `exp logs`: reads the spools and log files of runs and follows them. Read next: logs.hpp.
 #include "app/logs.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 using Take = std::function<void(LogEntry)>;
 
-/// One attempt's spool and, behind it, what its worker wrote to its standard error.
+/// The spool of one attempt, and the standard error of its worker.
 class AttemptLog {
  public:
   AttemptLog(const std::filesystem::path& spool, const std::string& run)
@@ -68,7 +68,7 @@ std::vector<std::filesystem::path> spools_in(const std::filesystem::path& folder
   return spools;
 }
 
-/// All attempts of a run, with those that begin while it is followed.
+/// All attempts of a run, including those that begin while the run is followed.
 class RunLog {
  public:
   RunLog(const Store& store, RunRow run) : run_(std::move(run)), folder_(store.run_folder(run_.id)) {}
@@ -101,15 +101,14 @@ class RunLog {
 
 Form<LogsRequest> logs_form() {
   using R = LogsRequest;
-  return Form<R>("logs",
-                 {"logs RUN... [-f]",
-                  "Prints what runs have said: messages, scores, checkpoints, how their attempts ended, "
-                  "and what their workers wrote to their standard error. Of several runs each part is "
-                  "headed by the run's name.",
-                  {{"exp logs quickstart -f", "print, and go on printing until the run has ended"},
-                   {"exp logs --state completed", "what all complete runs have said"}}})
-      .flag("follow,f", &R::follow, "go on until all of them have ended")
-      .flag("json", &R::json, "as JSON, a line for each message")
+  return Form<R>("logs", {"logs RUN... [-f]",
+                          "Prints the logs of runs: messages, scores, checkpoints, the ends of their "
+                          "attempts, and the standard error of their workers. With several runs, each part "
+                          "has the run's name as its title.",
+                          {{"exp logs quickstart -f", "print the log until the run has ended"},
+                           {"exp logs --state completed", "print the logs of all complete runs"}}})
+      .flag("follow,f", &R::follow, "follow the logs until all runs have ended")
+      .flag("json", &R::json, "print JSON, a line for each message")
       .include(&R::selection, run_arguments());
 }
 
@@ -123,7 +122,7 @@ void read_logs(const LogsRequest& request, const App& app,
     bool running = false;
     settle_launched_in_passing(app.database);
     for (RunLog& log : logs) {
-      // Asked before reading: what was written before it ended is then given for certain.
+      // The state is read first, so everything that was written before the run ended is printed.
       running = store.read_run(log.run().number).state == RunState::running || running;
       log.read_new([&](LogEntry entry) {
         entry.of_several = logs.size() > 1;

@@ -1,5 +1,5 @@
-// logs: what runs have logged, attempt by attempt, read from their folders, so that it is there before it is
-// in the database.
+// logs: the logs of runs, attempt by attempt. They are read from the run folders, so they are available
+// before they are in the database.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Selects the runs of a list, sorts them, and gathers scores and columns.
+// `exp ls`: selects and sorts runs, and gathers their scores and columns. Read next: ls.hpp.
 #include "app/ls.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr int usual_number = 100;
 
-/// Of all attempts, without the pauses between them.
+/// Returns the seconds of all attempts, without the pauses between them.
 double working_seconds(Store& store, std::int64_t run) {
   Statement& row =
       store.database().cached("SELECT sum(coalesce(finished, ?) - started) FROM attempt WHERE run = ?");
@@ -53,8 +53,9 @@ ListColumn named_column(Store& store, const std::vector<RunRow>& runs, const std
                         const std::string& name) {
   RunColumns columns(store);
   if (!columns.expression(name))
-    throw UsageError(option + " \"" + name + "\" is no column" +
-                     did_you_mean(name, columns.names(), "; docs/guides/selecting_runs.md lists them"));
+    throw UsageError(
+        "unknown column " + option + " \"" + name + "\"" +
+        did_you_mean(name, columns.names(), "; docs/guides/selecting_runs.md lists all columns"));
   std::vector<ListColumn> one = {{.name = name, .title = name, .values = columns.values(runs, name)}};
   if (columns.is_measure(name))
     one.front().metric = read_metrics(store.database(), runs).of(name);
@@ -69,7 +70,8 @@ bool is_below(const nlohmann::json& a, const nlohmann::json& b) {
   return natural_less(setting_text(a), setting_text(b));
 }
 
-/// By a column: measures from the best value on, everything else rising; runs without a value come last.
+/// Sorts by a column: measures begin with the best value, other columns with the smallest. Runs without a
+/// value come last.
 void sort_by(const ListColumn& column, bool reverse, std::vector<RunRow>& runs) {
   const bool falling =
       (!column.metric.name.empty() && column.metric.meaning.better == Better::higher) != reverse;
@@ -88,7 +90,7 @@ RunSelection selection_of(const LsRequest& request) {
   return selection;
 }
 
-/// At most so many; 0: all.
+/// Returns the maximum number of runs; 0: all.
 std::size_t limit_of(const LsRequest& request) {
   const bool all = request.all || ((request.json || request.csv) && !request.number);
   return all ? 0 : static_cast<std::size_t>(request.number.value_or(usual_number));
@@ -98,7 +100,8 @@ bool chooses(const RunSelection& selection) {
   return !selection.words.empty() || selection.narrows();
 }
 
-/// Runs of one sweep are shown with the options that it varies; of very many that would be a long look.
+/// Returns whether the list shows the varied options, as for runs of one sweep. Large lists leave them out,
+/// because gathering them is slow.
 bool shows_varied(const LsRequest& request, bool chosen, const std::vector<RunRow>& runs, bool of_one_sweep) {
   constexpr std::size_t many = 1000;
   if (request.varied) return true;
@@ -118,42 +121,40 @@ std::string why_empty(Store& store, const RunSelection& selection) {
 
 Form<LsRequest> ls_form() {
   using R = LsRequest;
-  return Form<R>(
-             "ls",
-             {"ls [RUN...] [options]",
-              "Lists runs, the newest first, with state, the scores of the best checkpoint (so far, where "
-              "a run still trains), epochs, time spent and age; runs of one sweep also with the options "
-              "that it varies.",
-              {{"exp ls \"quick*\" --state completed", "complete runs whose names begin with quick"},
-               {"exp ls --where \"train.epochs > 1 AND test/f1 >= 0.0\" --sort test/f1",
-                "the best score first"},
-               {"exp ls --csv", "all runs for a spreadsheet"}}})
+  return Form<R>("ls",
+                 {"ls [RUN...] [options]",
+                  "Lists runs, the newest first, with state, the scores of the best checkpoint so far, "
+                  "epochs, time spent and age. Runs of one sweep also show the options that it varies.",
+                  {{"exp ls \"quick*\" --state completed", "complete runs whose names begin with quick"},
+                   {"exp ls --where \"train.epochs > 1 AND test/f1 >= 0.0\" --sort test/f1",
+                    "the best score first"},
+                   {"exp ls --csv", "print all runs for a spreadsheet"}}})
       .option("sort", &R::sort, "COLUMN",
-              "by a field, a setting or a measure (test/loss: the best first), not by age")
-      .flag("reverse,r", &R::reverse, "the other way round")
+              "sort by a field, a setting or a measure (test/loss: the best first) instead of by age")
+      .flag("reverse,r", &R::reverse, "reverse the order")
       .option("column", &R::columns, "COLUMN", "show this field, setting or measure too (may be repeated)")
       .flag("varied", &R::varied, "show every option that is not the same in all of them")
-      .option("name", &R::name, "GLOB", "the same as GLOB as an argument")
-      .flag("removed", &R::removed, "those that exp rm took out of sight instead")
+      .option("name", &R::name, "GLOB", "the same as the argument GLOB")
+      .flag("removed", &R::removed, "list the removed runs instead (exp rm)")
       .option("number,n", &R::number, "N",
-              "at most so many, the newest; 0: all (--json and --csv give all where -n is not written)")
+              "list at most N runs, the newest; 0: all (the default with --json and --csv)")
       .usual(std::to_string(usual_number))
       .flag("all,a", &R::all, "short for -n 0")
-      .flag("search", &R::search, "the searches instead of the runs")
+      .flag("search", &R::search, "list the searches instead of the runs")
       .flag("json", &R::json, "as JSON")
       .flag("csv", &R::csv, "as CSV")
       .include(&R::selection, run_arguments())
       .exclude("json", "csv")
       .exclude("all", "number", "--all and -n exclude each other")
-      .least("number", 0, "--number is negative; 0 means all")
-      .exclude("search", "csv", "--search has no CSV; --json has everything");
+      .least("number", 0, "invalid --number {}: expected at least 0; 0 means all")
+      .exclude("search", "csv", "--search has no CSV; use --json");
 }
 
 LsResult list_runs(const LsRequest& request, Store& store) {
   RunSelection selection = selection_of(request);
   const bool chosen = chooses(selection);
   const std::size_t limit = limit_of(request);
-  // One more than asked for tells that there are more.
+  // One more than requested shows whether there are more.
   if (limit > 0 && !request.sort) selection.limit = static_cast<std::int64_t>(limit) + 1;
   SelectedRuns selected = select_runs(store, selection);
   std::vector<RunRow> runs = std::move(selected.runs);

@@ -1,4 +1,4 @@
-// ls: which runs there are, with their scores, the newest first or by a column.
+// ls: lists runs with their scores, the newest first or sorted by a column.
 #pragma once
 
 #include <map>

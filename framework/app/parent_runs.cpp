@@ -1,4 +1,5 @@
-// Looks for parents in the database and in other experiment files, and refuses circles.
+// Finds the parents of runs in the database and in other experiment files, and refuses circles. Read next:
+// parent_runs.hpp.
 #include "app/parent_runs.hpp"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The files one behind the other, back to the one with which the ring begins.
+/// Returns the names of the files of the circle, in order.
 std::string ring_text(const std::vector<fs::path>& chain, std::vector<fs::path>::const_iterator begin) {
   std::string text = begin->filename().string() + " starts from ";
   for (auto file = begin + 1; file != chain.end(); ++file)
@@ -42,15 +43,15 @@ const RunPoint& chosen_point(const Plan& plan, const fs::path& file, const std::
     names.push_back(point.name);
   }
   if (!name.empty() && (names.size() > 1 || plan.points.front().group_name != name))
-    throw Error(file.string() + " asks for no run \"" + name + "\"" +
+    throw Error(file.string() + " has no run \"" + name + "\"" +
                 did_you_mean(name, names, "; its runs are " + quoted_list(names)));
   if (names.size() == 1) return plan.points.front();
   constexpr std::size_t most = 3;
   std::string list;
   for (std::size_t i = 0; i < std::min(most, names.size()); ++i) list += (i > 0 ? ", " : "") + names[i];
-  throw Error(file.string() + " asks for " + std::to_string(names.size()) + " runs (" + list +
+  throw Error(file.string() + " has " + std::to_string(names.size()) + " runs (" + list +
               (names.size() > most ? ", ..." : "") +
-              "), and a run starts from one; choose it with { experiment = \"...\", name = \"" +
+              "), but a run starts from one; choose it with { experiment = \"...\", name = \"" +
               names.front() + "\" }");
 }
 
@@ -72,7 +73,8 @@ const Parent& ParentRuns::run(const std::string& word) {
   const std::string key = "run " + word;
   if (const auto known = known_.find(key); known != known_.end()) return *known->second;
   if (!fs::exists(database_))
-    throw Error("there is no run \"" + word + "\", for there is no database " + database_.string() + " yet");
+    throw Error("there is no run \"" + word + "\": the database " + database_.string() +
+                " does not exist yet");
   Store store(database_, OpenMode::read);
   const RunRow row = store.find_run(word);
   Parent parent;

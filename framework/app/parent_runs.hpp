@@ -1,6 +1,6 @@
 // ParentRuns: finds the runs that others start from ([model] from = { run = } or { experiment = }) in the
-// database and in other experiment files. Place in the flow: planned_runs.cpp gives it to make_plan, and puts
-// what it has met in front of the file's own runs.
+// database and in other experiment files. Place in the flow: planned_runs.cpp passes it to make_plan, and
+// puts the parents that it found in front of the file's own runs.
 #pragma once
 
 #include <deque>
@@ -18,7 +18,7 @@
 
 namespace encore {
 
-/// A run that an experiment file asks for and another one starts from, with the file.
+/// A run of another experiment file, from which a run starts.
 struct PlannedParent {
   ExperimentFile document;
   Plan plan;  ///< of the whole file
@@ -28,17 +28,17 @@ struct PlannedParent {
 
 class ParentRuns final : public ParentSource {
  public:
-  /// Where plugins are searched for an experiment file.
+  /// Returns the folders in which the plugins of an experiment file are searched.
   using PluginFolders = std::function<std::vector<std::filesystem::path>(const ExperimentFile& document)>;
 
-  /// `file` is the experiment file that is planned, `fingerprint` that of the build that would train.
+  /// `file` is the experiment file to plan, `fingerprint` that of the build that would train.
   ParentRuns(std::filesystem::path database, const std::filesystem::path& file, PluginFolders plugin_folders,
              std::string fingerprint);
 
   const Parent& run(const std::string& word) override;
   const Parent& experiment(const std::filesystem::path& file, const std::string& name) override;
 
-  /// What experiment() has met, each before those that start from it.
+  /// The runs that experiment() found, parents first.
   std::vector<PlannedParent> take() { return std::move(planned_); }
 
  private:

@@ -38,7 +38,7 @@ std::vector<std::size_t> shown_runs(const PlannedRuns& planned, const std::strin
   }
   if (shown.empty())
     throw UsageError(
-        "no run of " + planned.file.string() + " is called \"" + pattern + "\"" +
+        "no run of " + planned.file.string() + " has the name \"" + pattern + "\"" +
         did_you_mean(pattern, names,
                      "; " + shell_command({"exp", "plan", planned.file.string()}) + " lists them"));
   return shown;
@@ -58,7 +58,7 @@ std::vector<std::optional<TimeEstimate>> times_of(Store* store, const PlannedRun
 
 // --- sizes ---
 
-/// In place of the hash of a file that need not be there: another one for each path.
+/// Replaces the hash of a file that may be missing. Each path gets another value.
 std::string hash_of_path(const std::filesystem::path& path) {
   return sha256(path.string());
 }
@@ -73,7 +73,7 @@ std::vector<std::string> size_arguments(const SizeRequest& request) {
   return arguments;
 }
 
-/// Runs with these tables in common have one model, and train it alike.
+/// Runs with equal tables have equal models and train them in the same way.
 std::string model_key(const nlohmann::json& config) {
   nlohmann::json tables = config;
   tables.erase("schedule");
@@ -93,7 +93,7 @@ Json ask(const App& app, const PlannedRuns& planned, const std::vector<std::stri
   const ProgramOutput answer = run_program(planned.worker, arguments, request.dump(), {.seen = seen});
   const Json sizes = json_or_null<Json>(answer.output);
   if (!answer.end.success() || !sizes.is_array() || sizes.size() != models.size())
-    throw Error(planned.worker.string() + " size ended with " + answer.end.text() + " and no answer" +
+    throw Error(planned.worker.string() + " size ended with " + answer.end.text() + " and printed no answer" +
                 (answer.errors.empty() ? "" : ":\n" + answer.errors));
   return sizes;
 }
@@ -126,7 +126,7 @@ Json sizes_of(const App& app, const PlannedRuns& planned, const std::vector<std:
   const Json answers = ask(app, planned, arguments, models);
   require_sizes(answers, models);
   Json sizes = Json::array();
-  std::vector<std::size_t> firsts;  // the answer that each of sizes came from
+  std::vector<std::size_t> firsts;  // the source answer of each entry of sizes
   for (std::size_t i = 0; i < answers.size(); ++i) {
     const auto same =
         std::ranges::find_if(firsts, [&](std::size_t first) { return answers[first] == answers[i]; });
@@ -145,7 +145,7 @@ Json sizes_of(const App& app, const PlannedRuns& planned, const std::vector<std:
 
 // --- searches ---
 
-/// What would be decided, one after the other, if no trial ended meanwhile.
+/// Returns the next decisions, in order, assuming that no trial ends meanwhile.
 std::vector<Decision> next_decisions(const PlannedSearch& planned, std::size_t most) {
   std::vector<Decision> decisions;
   search::History history = planned.record.history;
@@ -187,14 +187,13 @@ Form<PlanVerbRequest> plan_form() {
   using S = SizeRequest;
   const Form<S> size =
       Form<S>()
-          .flag(
-              "size", &S::size,
-              "parameters, operations and memory of each distinct model, part by part; the data need not be "
-              "there")
+          .flag("size", &S::size,
+                "show parameters, operations and memory of each distinct model, part by part; the data may "
+                "be there")
           .option("length", &S::length, "T", "with --size: tokens of a sequence (default: data.max_length)")
           .option("batch", &S::batch, "B",
-                  "with --size: sequences of a batch (default: train.batch_size, or as many as "
-                  "train.batch_tokens holds)")
+                  "with --size: sequences in a batch (default: train.batch_size, or the number that fits "
+                  "into train.batch_tokens)")
           .option("vocabulary", &S::vocabulary, "V",
                   "with --size: tokens (default: those of tokenizer.vocab, or tokenizer.vocab_size)")
           .option("labels", &S::labels, "K", "with --size: labels (default: those of the training set)")
@@ -204,40 +203,37 @@ Form<PlanVerbRequest> plan_form() {
   Form<R> form(
       "plan",
       {"plan FILE [RUN] [-S key=value]... [options]",
-       "Shows what exp run would do with an experiment file: every run, whether it would be started, gone on "
-       "with or skipped and why, and how long it will take, going by the most similar complete runs of the "
-       "database (? where there is none). With --values every option with its value and where that comes "
-       "from: "
-       "default, file:line:column, sweep or command line. RUN, a name or a pattern as in a shell, limits "
-       "what is "
-       "shown. Everything is checked, nothing is written. With --size, what each distinct model costs before "
-       "anything is there: parameters, operations and memory, part by part. Of a file with [search]: what "
-       "would "
-       "be proposed next.",
-       {{"exp plan experiments/quickstart.toml", "the runs of the file, and what is left to do"},
+       "Shows what exp run would do with an experiment file: for each run, whether it would be started, "
+       "resumed or skipped, why, and the expected time, from the most similar complete runs of the database "
+       "(? without one). --values shows every option with its value and origin: default, file:line:column, "
+       "sweep or command line. RUN, a name or a shell pattern, limits the list. Everything is checked, "
+       "nothing is written. --size shows the cost of each distinct model: parameters, operations and memory, "
+       "part by part; it needs no data. For a file with [search], shows the next proposals.",
+       {{"exp plan experiments/quickstart.toml",
+         "show the runs of the file, and which of them are left to do"},
         {"exp plan experiments/quickstart.toml --values -S model.dropout=0.2",
-         "where every value of it comes from"},
+         "show the origin of every value"},
         {"exp plan experiments/quickstart.toml --size --length 32 --batch 64",
-         "what its model would cost on batches of 64 sequences of 32 tokens"}}});
+         "show the cost of its model on batches of 64 sequences of 32 tokens"}}});
   form.include(&R::plan, plan_arguments())
       .argument("run", &R::run)
-      .flag("values", &R::values, "every option with its value and origin")
+      .flag("values", &R::values, "show every option with its value and origin")
       .include(&R::size, size)
-      .option("jobs,j", &R::jobs, "N", "the time with so many runs at once")
+      .option("jobs,j", &R::jobs, "N", "show the time for N runs at once")
       .flag("json", &R::json,
-            "as JSON; with --values the values of each run too, with --size what its model costs")
-      .flag("csv", &R::csv, "the runs as CSV")
+            "print JSON; with --values also the values of each run, with --size the cost of its model")
+      .flag("csv", &R::csv, "print the runs as CSV")
       .exclude("json", "csv")
       .exclude("csv", "values")
       .exclude("csv", "size")
-      .least("jobs", 1, "-j {} would run nothing; give at least 1")
-      .exclude("size", "values", "--size and --values are two questions; ask one of them");
+      .least("jobs", 1, "invalid -j {}: expected at least 1")
+      .exclude("size", "values", "--size and --values exclude each other");
   for (const std::string option : {"length", "batch", "vocabulary", "labels"})
-    form.needs(option, "size", "--" + option + " is the shape of a size; add --size")
-        .least(option, 1, "--" + option + " is {}; it must be at least 1");
-  return form.needs("picked", "size", "--picked is the shape of a size; add --size")
+    form.needs(option, "size", "--" + option + " needs --size")
+        .least(option, 1, "invalid --" + option + " {}: expected at least 1");
+  return form.needs("picked", "size", "--picked needs --size")
       .range("picked", std::numeric_limits<double>::min(), 1.0,
-             "--picked is {}; it is a share of the rows, above 0 and at most 1");
+             "invalid --picked {}: expected a share of the rows, above 0 and at most 1");
 }
 
 PlanView plan_runs(const PlanVerbRequest& request, const App& app) {
@@ -278,7 +274,7 @@ nlohmann::ordered_json plan_sizes(const PlanVerbRequest& request, const App& app
 
 SearchPreview plan_search(const PlanVerbRequest& request, const App& app) {
   constexpr std::size_t most = 10;
-  if (!request.run.empty()) throw UsageError("a search names its runs as it proposes them; leave RUN out");
+  if (!request.run.empty()) throw UsageError("a search has no planned names of runs; remove RUN");
   SearchPreview view{.planned = read_search_plan(request.plan, app)};
   notice_unused_tables(app, view.planned->file.sources);
   if (std::filesystem::exists(app.database)) {

@@ -1,4 +1,4 @@
-// plan: what run would do, without doing it; nothing is written. explain.hpp says why.
+// plan: shows what `exp run` would do. Writes nothing. Read next: planned_runs.hpp.
 #pragma once
 
 #include <memory>
@@ -13,9 +13,9 @@
 
 namespace encore {
 
-/// The shape for which a model's cost is asked.
+/// The shape for which the cost of a model is computed.
 struct SizeRequest {
-  bool size = false;  ///< ask for it, instead of what would be done
+  bool size = false;  ///< show the cost instead of the plan
   std::optional<int> length, batch, vocabulary, labels;
   std::optional<double> picked;  ///< share of the rows that the task picks for its head
 };
@@ -31,29 +31,29 @@ struct PlanVerbRequest {
 
 Form<PlanVerbRequest> plan_form();
 
-/// The planned runs that are shown, with what they will take.
+/// The planned runs that are shown, with their expected times.
 struct PlanView {
   PlannedRuns planned;
   std::vector<std::size_t> shown;  ///< indices of planned.runs
   std::vector<std::optional<TimeEstimate>>
-      times;  ///< of every run of the plan; nothing for one that is not to do
+      times;  ///< of every run of the plan; empty for a run that is not to do
   int jobs = 1;
 
-  /// Of all runs to do that a time is known of, `jobs` at once.
+  /// The time of all runs to do with a known time, `jobs` at once.
   double seconds() const;
-  /// How many runs to do have no time.
+  /// The number of runs to do without a known time.
   std::size_t unknown() const;
 };
 
 PlanView plan_runs(const PlanVerbRequest& request, const App& app);
 
 /// [{"runs": [names...], what `encore-worker size` answers}...] for the models of the runs that are shown, in
-/// the order of the plan; runs whose models cost the same stand together. Neither the database nor the data
-/// are looked at. Throws ConfigErrors where a model cannot be built.
+/// the order of the plan; runs whose models cost the same share an entry. Reads neither the database nor the
+/// data. Throws ConfigErrors if a model cannot be built.
 nlohmann::ordered_json plan_sizes(const PlanVerbRequest& request, const App& app);
 
-/// A decision that a search would make next; a proposal with what its conditions leave, and why it could not
-/// be trained.
+/// A decision that a search would make next. A proposal has the settings that its conditions leave, and the
+/// reason why it cannot be trained, if any.
 struct NextDecision {
   search::Decision decision;
   search::Trial trial = {};

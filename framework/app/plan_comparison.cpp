@@ -1,4 +1,5 @@
-// One question to the database for each run; what it answers decides what becomes of the run.
+// Looks up the question of each planned run in the database and decides what `exp run` does with the run.
+// Read next: plan_comparison.hpp.
 #include "app/plan_comparison.hpp"
 
 #include <cstddef>
@@ -14,7 +15,7 @@ namespace encore {
 
 namespace {
 
-/// As the database calls it, where it has it.
+/// Gives the run's parent its name in the database.
 void name_parent(Store& store, const PlannedRuns& planned, PlannedRun& run) {
   if (run.parent)
     run.starts_from = planned.runs[*run.parent].name();
@@ -45,10 +46,10 @@ Action action_for(RunState state) {
   return Action::resume;
 }
 
-/// The plugins and the build of the last attempt that reported any, against those of now.
+/// Compares the plugins and the build of the last attempt that reported any with the current ones.
 void compare_origin(Store& store, const PlannedRuns& planned, PluginFiles& files, PlannedRun& run) {
   run.has_checkpoint = run.goes_on() && !list_checkpoints(store.run_folder(run.before->id)).empty();
-  if (run.goes_on() && !run.has_checkpoint) return;  // from the start
+  if (run.goes_on() && !run.has_checkpoint) return;  // it starts from scratch
   if (!run.goes_on() && run.action != Action::skip) return;
   const auto with = store.read_trained_with(run.before->number);
   if (!with) return;
@@ -58,8 +59,8 @@ void compare_origin(Store& store, const PlannedRuns& planned, PluginFiles& files
                                              planned.fingerprint, "in its build");
 }
 
-/// With --changed what another plugin file trained is trained again as a new repeat, and a repeat that was
-/// begun so is finished; everything else is left as it is.
+/// With --changed, a run that another plugin file trained is trained again as a new repeat, and an unfinished
+/// repeat of this kind is finished. Other runs are left alone.
 void keep_to_changed(PlannedRun& run) {
   const bool of_other_plugins = !run.changed_plugins.empty() && (run.action == Action::skip || run.goes_on());
   if (of_other_plugins) {
@@ -84,8 +85,8 @@ void compare_with(Store& store, PlannedRuns& planned, const App& app) {
     run.action = action_for(run.before->state);
     compare_origin(store, planned, files, run);
     if (planned.changed && !run.parent_file) keep_to_changed(run);
-    // A repeat that is not finished is gone on with: otherwise an interrupted --fresh would never end. One
-    // whose plugins have changed cannot be.
+    // An unfinished repeat is resumed: otherwise an interrupted --fresh would never end. A repeat whose //
+    // plugins have changed cannot be resumed.
     const bool stuck = run.goes_on() && !run.changed_plugins.empty();
     if (planned.fresh && !run.parent_file && (run.action == Action::skip || stuck)) {
       run.action = Action::start;
@@ -101,13 +102,12 @@ void require_same_plugins(const PlannedRuns& planned) {
     if (!run.goes_on() || run.changed_plugins.empty()) continue;
     for (const PluginChange& change : run.changed_plugins)
       text += (text.empty() ? "" : "\n") + std::string("run ") + run.before->name + " (" + run.before->id +
-              ") cannot go on: " + change.text();
+              ") cannot be resumed: " + change.text();
   }
   if (!text.empty())
-    throw Error(
-        text +
-        "\nTo go on with the changed plugin, and have that recorded: --accept-plugin-change. To train "
-        "again as a new repeat: --fresh. Otherwise put the old file back.");
+    throw Error(text +
+                "\nTo resume with the changed plugin and record the change, pass --accept-plugin-change. To "
+                "train again as a new repeat, pass --fresh. Otherwise restore the old file.");
 }
 
 std::vector<std::string> kept_though(const PlannedRuns& planned) {
@@ -116,7 +116,7 @@ std::vector<std::string> kept_though(const PlannedRuns& planned) {
     if (run.action != Action::skip) continue;
     for (const PluginChange& change : run.changed_plugins) runs[change.text()].push_back(run.before->name);
     if (!run.other_build.empty())
-      runs["it came from another build: " + run.other_build].push_back(run.before->name);
+      runs["another build trained it: " + run.other_build].push_back(run.before->name);
   }
   std::vector<std::string> lines;
   for (const auto& [difference, names] : runs)

@@ -1,6 +1,5 @@
-// PlannedRuns held against the database: which are to be started, gone on with, or left alone, and whether
-// plugins and build are still those that trained them. Place in the flow: behind read_plan
-// (planned_runs.hpp).
+// Compares PlannedRuns with the database: which runs to start, resume or skip, and whether plugins and build
+// are still those that trained them. Called after read_plan (planned_runs.hpp).
 #pragma once
 
 #include <string>
@@ -10,13 +9,12 @@
 
 namespace encore {
 
-/// Fills in what the database knows.
+/// Adds the facts of the database to the planned runs.
 void compare_with(Store& store, PlannedRuns& planned, const App& app);
-/// A run that would go on from a checkpoint must do so with the plugin files that wrote it. Throws Error that
-/// names them, and what to do, for all runs at once.
+/// A run must resume with the plugin files that wrote its checkpoint. Throws Error that lists all changed
+/// files of all runs, and says what to do.
 void require_same_plugins(const PlannedRuns& planned);
-/// One line for each way in which complete runs come from other plugins or another build; none when they do
-/// not.
+/// Returns one line for each difference in plugins or build between now and the training of complete runs.
 std::vector<std::string> kept_though(const PlannedRuns& planned);
 
 }  // namespace encore

@@ -1,5 +1,5 @@
-// From an experiment file to runs in their order, parents first; the database is asked elsewhere
-// (plan_comparison.hpp).
+// Reads an experiment file and plans its runs, parents first. plan_comparison.hpp then compares them with the
+// database.
 #include "app/planned_runs.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace encore {
 
 namespace {
 
-/// The runs of a document alone; `parents` gets those that they start from.
+/// Plans the runs of a document. Writes the runs that they start from into `parents`.
 PlannedRuns plan_own(const App& app, const ExperimentFile& document, const std::string& backend,
                      const std::vector<std::string>& plugin_path, const ContentHash& hash,
                      std::vector<PlannedParent>& parents) {
@@ -48,7 +48,7 @@ PlannedRuns plan_own(const App& app, const ExperimentFile& document, const std::
   return planned;
 }
 
-/// The same of the file that the request names.
+/// The same for the file of the request.
 PlannedRuns read_all(const PlanRequest& request, const App& app, const std::string& backend,
                      const std::vector<std::string>& more, const ContentHash& hash,
                      std::vector<PlannedParent>& parents) {
@@ -59,14 +59,14 @@ PlannedRuns read_all(const PlanRequest& request, const App& app, const std::stri
                                  request.backend.plugin_path, hash, parents);
   planned.overrides = std::move(overrides);
   planned.sweep = std::move(sweep);
-  // A single run has the experiment's own name: nobody wants to type what does not tell it from others.
+  // A single run has the experiment's own name, because a suffix would distinguish nothing.
   const bool one_seed = request.seed || request.seeds;
   if (planned.runs.size() == 1 && planned.runs.front().varied.empty() && !one_seed)
     name_like_experiment(planned);
   return planned;
 }
 
-/// Before the file's own runs, and each before those that start from it.
+/// Puts parents before the runs that start from them.
 void put_first(std::vector<PlannedParent> parents, PlannedRuns& planned) {
   std::vector<PlannedRun> own = std::move(planned.runs);
   planned.runs.clear();
@@ -103,7 +103,7 @@ nlohmann::json files_behind_first(const std::vector<SourceFile>& sources) {
   return files;
 }
 
-/// What else has to be there to plan the file again, as JSON: the table sweep says how.
+/// Returns the other inputs that planning the file again needs, as JSON (see the table sweep).
 std::string context_of(const PlannedRuns& planned) {
   nlohmann::json context = {{"bases", files_behind_first(planned.sources)},
                             {"overrides", planned.overrides},
@@ -117,7 +117,7 @@ std::string context_of(const PlannedRuns& planned) {
   return context.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// The same of a file that a run starts from.
+/// The same for the file of a parent.
 std::string context_of(const ParentFile& parent) {
   const nlohmann::json context = {{"bases", files_behind_first(parent.sources)},
                                   {"overrides", nlohmann::json::array()},
@@ -125,8 +125,8 @@ std::string context_of(const ParentFile& parent) {
   return context.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// A text for an override, whose values are TOML: in quotes where that would read
-/// something else in it, such as a number or nan.
+/// Returns text as the value of an override, which is TOML: in quotes if TOML would read it as another type,
+/// such as a number or nan.
 std::string as_written(const std::string& text) {
   const Value read = parse_override("name=" + text).value;
   return read.is_text() && read.text() == text
@@ -202,20 +202,18 @@ Form<PlanRequest> plan_options() {
       .option("set,S", &R::set, "KEY=VALUE", "override a setting of the file (may be repeated)")
       .option("seed", &R::seed, "N", "short for -S seed=N")
       .option("seeds", &R::seeds, "LIST",
-              "train with each of these seeds, instead of those of the file: 1-5 or 1,4,7-9")
-      .option(
-          "grid", &R::grid, "KEY=A,B",
-          "vary an option over these values, crossed with the sweep of the file, of which it replaces the "
-          "values for this option (may be repeated)")
+              "train with each of these seeds instead of those of the file: 1-5 or 1,4,7-9")
+      .option("grid", &R::grid, "KEY=A,B",
+              "vary an option over these values, combined with the sweep of the file; replaces its values "
+              "for this option (may be repeated)")
       .option("name", &R::name, "NAME", "short for -S name=NAME")
       .include(&R::backend, backend_options())
-      .flag("fresh", &R::fresh, "train again what is complete, as a new repeat")
-      .flag(
-          "changed", &R::changed,
-          "train again, as a new repeat, what was trained with other plugin files than those that are there "
-          "now, and nothing else")
-      .exclude("fresh", "changed", "--changed trains a part of what --fresh trains; give one of them")
-      .exclude("seed", "seeds", "--seed and --seeds say the same thing twice; give one of them");
+      .flag("fresh", &R::fresh, "train complete runs again, as new repeats")
+      .flag("changed", &R::changed,
+            "only train runs again, as new repeats, whose plugin files have changed since")
+      .exclude("fresh", "changed",
+               "--fresh and --changed exclude each other: --changed trains a part of the runs of --fresh")
+      .exclude("seed", "seeds", "--seed and --seeds exclude each other");
 }
 
 Form<PlanRequest> plan_arguments() {
@@ -229,7 +227,7 @@ PlannedRuns read_plan(const PlanRequest& request, const App& app, const ContentH
   put_first(std::move(parents), planned);
   planned.fresh = request.fresh;
   planned.changed = request.changed;
-  if (planned.changed)  // until the database says otherwise
+  if (planned.changed)  // until the database changes it
     for (PlannedRun& run : planned.runs) run.action = Action::leave;
   else
     leave_spent_parents(planned);
@@ -242,7 +240,7 @@ void notice_unused_tables(const App& app, const std::vector<SourceFile>& sources
 
 void leave_spent_parents(PlannedRuns& planned) {
   std::vector<bool> needed(planned.runs.size(), false);
-  for (std::size_t i = planned.runs.size(); i-- > 0;) {  // behind what starts from it
+  for (std::size_t i = planned.runs.size(); i-- > 0;) {  // after the runs that start from it
     PlannedRun& run = planned.runs[i];
     if (run.parent_file && !needed[i] && run.to_do()) run.action = Action::leave;
     const bool begins = run.to_do() && !(run.goes_on() && run.has_checkpoint && !run.from_start);

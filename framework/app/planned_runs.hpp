@@ -1,5 +1,5 @@
-// PlannedRuns: the runs of an experiment file and what is to be done with each: `exp plan` shows it, `exp
-// run` does it. Here they are read; what the database knows of them comes from plan_comparison.hpp.
+// PlannedRuns: the runs of an experiment file, each with the action that `exp plan` shows and `exp run`
+// takes. This file reads and plans them; plan_comparison.hpp adds the facts of the database.
 #pragma once
 
 #include <filesystem>
@@ -18,43 +18,43 @@
 namespace encore {
 
 enum class Action {
-  start,      ///< nobody asked this before
+  start,      ///< a new question
   resume,     ///< it was interrupted, lost or stopped
   retry,      ///< it failed
   skip,       ///< it is complete
   elsewhere,  ///< another process works on it
-  leave,      ///< --changed asks for others only, or nothing starts from it any more
+  leave,      ///< not selected by --changed, or a parent that no run needs
 };
 const char* name_of(Action action);
 
 struct PlannedRun {
   Specification specification;
-  /// What the sweep set, as text: {"model.layers", "4"}.
+  /// The settings of the sweep, as text: {"model.layers", "4"}.
   std::vector<std::pair<std::string, std::string>> varied = {};
   Action action = Action::start;
-  std::optional<RunRow> before = {};  ///< what the database knows of it
-  bool new_repeat = false;            ///< --fresh: beside what is there
-  bool from_start = false;            ///< without what earlier attempts left (exp retry --failed)
-  bool has_checkpoint = false;        ///< of one that goes on: otherwise it begins again
-  /// Where it went on or ended with other plugin files, or in another build, than those of now.
+  std::optional<RunRow> before = {};  ///< its row in the database, if any
+  bool new_repeat = false;            ///< --fresh: in addition to existing repeats
+  bool from_start = false;            ///< without the checkpoints of earlier attempts (exp retry --failed)
+  bool has_checkpoint = false;        ///< for a run to resume: false means that it starts again
+  /// The plugin files and the build of its last attempt, if they differ from the current ones.
   std::vector<PluginChange> changed_plugins = {};
   std::string other_build = {};  ///< `compiler is GNU 12.2 in its build and GNU 13.1 here`
   /// The run of this plan that it starts from ([model] from = { experiment = }), by its index.
   std::optional<std::size_t> parent = {};
-  std::string starts_from = {};  ///< the name of its parent, of this plan or of the database; empty: none
-  /// The same of the run that it learns from ([distil] teacher).
+  std::string starts_from = {};  ///< name of its parent in this plan or the database; empty: none
+  /// The same for the run that it learns from ([distil] teacher).
   std::optional<std::size_t> teacher = {};
   std::string learns_from = {};
-  std::optional<std::size_t> parent_file = {};  ///< of a parent: its file in PlannedRuns::parents
+  std::optional<std::size_t> parent_file = {};  ///< for a parent: its file in PlannedRuns::parents
 
-  /// From where the last attempt left it.
+  /// Returns whether it continues from where the last attempt stopped.
   bool goes_on() const { return action == Action::resume || action == Action::retry; }
   bool to_do() const { return action == Action::start || goes_on(); }
-  /// As it is stored, or as it would be.
+  /// Returns its stored or planned name.
   const std::string& name() const { return before ? before->name : specification.name; }
 };
 
-/// Another experiment file, of which a run is a parent.
+/// Another experiment file, which has a parent of a run.
 struct ParentFile {
   Plan plan;
   std::filesystem::path file;
@@ -65,19 +65,19 @@ struct ParentFile {
 struct PlannedRuns {
   Plan plan;
   std::filesystem::path file;
-  std::vector<SourceFile> sources;     ///< the file and its bases as they were read
+  std::vector<SourceFile> sources;     ///< content of the file and its bases
   std::vector<std::string> overrides;  ///< key=value, of the command line
   SweepTexts sweep;                    ///< --grid and --seeds
   std::string backend;
   std::filesystem::path worker;
   Catalogue catalogue;
-  std::string fingerprint;       ///< of the build that would train; may be empty (runner/programs.hpp)
-  std::vector<PlannedRun> runs;  ///< those that others start from stand before them
+  std::string fingerprint;       ///< of the build that trains; may be empty (runner/programs.hpp)
+  std::vector<PlannedRun> runs;  ///< parents come first
   std::vector<ParentFile> parents;
   bool fresh = false;
-  bool changed = false;  ///< only what another plugin file trained, again
+  bool changed = false;  ///< only train runs again whose plugin files have changed
 
-  /// Of the file that the run comes from.
+  /// Returns the facts of the file from which the run comes.
   const Plan& plan_of(const PlannedRun& run) const;
   std::size_t count(Action action) const;
   std::size_t to_do() const;
@@ -90,46 +90,45 @@ struct PlanRequest {
   std::vector<std::string> grid = {};  ///< key=a,b
   std::optional<std::string> name = {};
   BackendRequest backend = {};
-  bool fresh = false;    ///< train again what is complete
-  bool changed = false;  ///< train again what other plugin files trained
+  bool fresh = false;    ///< train complete runs again
+  bool changed = false;  ///< train runs again whose plugin files have changed
 };
 
-/// -S, --seed, --seeds, --grid, --name, --backend, --plugin-path, --fresh, --changed: what `run` and `plan`
-/// have in common.
+/// -S, --seed, --seeds, --grid, --name, --backend, --plugin-path, --fresh, --changed: the options of both
+/// `run` and `plan`.
 Form<PlanRequest> plan_options();
-/// The same, and the experiment file as an argument.
+/// The same options, with the experiment file as an argument.
 Form<PlanRequest> plan_arguments();
 /// Settings, seed and name, as key=value.
 std::vector<std::string> overrides_of(const PlanRequest& request);
 SweepTexts sweep_of(const PlanRequest& request);
-/// Takes config and origin out of the point: of many runs they are most of what the plan holds.
+/// Removes config and origin from the point. In a plan of many runs they need most of the memory.
 Specification specification_of(RunPoint& point, const std::string& backend,
                                const std::vector<std::filesystem::path>& folders);
-/// Reads and checks the file; of the database only what `[model] from` names. Throws ConfigErrors or
-/// UsageError with everything that is wrong. `hash`: of data.
+/// Reads and checks the file. Reads only the runs of `[model] from` from the database. Throws ConfigErrors or
+/// UsageError with all problems. `hash` computes the hash of a data file.
 PlannedRuns read_plan(const PlanRequest& request, const App& app,
                       const ContentHash& hash = sha256_of_content);
-/// Without the runs that others start from, on this backend; `more` overrides come behind those of the
-/// request.
+/// The same without parents, on this backend; the overrides `more` follow those of the request.
 PlannedRuns read_own_plan(const PlanRequest& request, const App& app, const std::string& backend,
                           const std::vector<std::string>& more);
-/// The same of a document, without what only describes how it was asked for (overrides, sweep). Its runs are
-/// called by the experiment's name and the seed.
+/// The same for a document, without overrides and sweep. The names of its runs are made of the experiment's
+/// name and the seed.
 PlannedRuns plan_document(const App& app, const ExperimentFile& document, const std::string& backend,
                           const std::vector<std::string>& plugin_path);
-/// Notices what the bases of an experiment file say and the experiment does not use
-/// (config/unused_tables.hpp).
+/// Notices tables in base files that the experiment does not use (config/unused_tables.hpp).
 void notice_unused_tables(const App& app, const std::vector<SourceFile>& sources);
-/// What nothing needs any more is left alone: weights to start from are read at step 0 only, those of a
-/// teacher as long as its student is trained.
+/// Leaves parents alone that no run needs: initial weights are read only at step 0, a teacher only while its
+/// student trains.
 void leave_spent_parents(PlannedRuns& planned);
 /// Gives a single run the experiment's own name.
 void name_like_experiment(PlannedRuns& planned);
-/// Of runs that the database has: what the file says now of settings that only describe.
+/// Updates descriptive settings (name of the sweep, note, tags) of known runs to those of the file.
 void record_descriptions(Store& store, const PlannedRuns& planned);
-/// The row of the experiment file and what has to be there to plan it again; of its parents' files too.
+/// Stores the experiment file and the inputs that planning it again needs, and the same for its parents'
+/// files. Returns its row.
 std::int64_t add_sweep(Store& store, PlannedRuns& planned);
-/// Asks the worker about everything that would be started. Throws ConfigErrors.
+/// Lets the worker check all runs that would start. Throws ConfigErrors.
 void require_startable(const PlannedRuns& planned, const App& app);
 
 }  // namespace encore

@@ -13,8 +13,8 @@ namespace {
 void refuse_options_of_sweeps(const PlanRequest& request) {
   if (!request.fresh && !request.changed) return;
   throw UsageError(std::string(request.fresh ? "--fresh" : "--changed") +
-                   " trains what is complete again, but a search decides by what is complete; another search "
-                   "begins with another seed in [search]");
+                   " trains complete runs again, but a search decides by its complete runs; set another seed "
+                   "in [search] for a new search");
 }
 
 }  // namespace
@@ -49,8 +49,8 @@ std::unique_ptr<PlannedSearch> read_search_plan(const PlanRequest& request, cons
                                                        planned->parents.get());
   if (!planned->parents->take().empty())
     throw Error(
-        "[model] from = { experiment = ... } of a search names a run that is trained with it; train it "
-        "first with exp run, and write from = { run = \"NAME\" }");
+        "[model] from = { experiment = ... } cannot be used in a search; train that run first with exp run, "
+        "and write from = { run = \"NAME\" }");
   const PlanHeader& header = planned->plan->header();
   file.plan.name = header.name;
   file.plan.note = header.note;

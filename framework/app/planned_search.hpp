@@ -1,5 +1,5 @@
-// PlannedSearch: an experiment file with [search], held against the database: which search it is and how far
-// that has come. `exp plan` shows it, `exp run` resumes it (search_session.hpp).
+// PlannedSearch: an experiment file with [search] and the state of this search in the database. `exp plan`
+// shows it, `exp run` resumes it (search_session.hpp).
 #pragma once
 
 #include <memory>
@@ -17,13 +17,13 @@ namespace encore {
 
 struct PlannedSearch {
   ExperimentFile document;
-  PlannedRuns file;  ///< without runs: what a sweep and a search know of their file
+  PlannedRuns file;  ///< without runs: the facts of the file, as for a sweep
   std::vector<std::filesystem::path> plugin_folders;
   std::unique_ptr<ParentRuns> parents;
   std::unique_ptr<search::SearchPlan> plan;
 
   SearchRow row;        ///< number 0 until it is stored
-  SearchRecord record;  ///< what is known
+  SearchRecord record;  ///< decisions and observations so far
 
   const std::vector<RandomVariable>& space() const { return plan->search().variables(); }
   search::Decision next() const {
@@ -31,16 +31,16 @@ struct PlannedSearch {
   }
 };
 
-/// Whether the file of the request has a [search].
+/// Returns whether the file of the request has a [search].
 bool names_search(const PlanRequest& request);
-/// Reads and checks the file. Throws ConfigErrors or UsageError with everything that is wrong.
+/// Reads and checks the file. Throws ConfigErrors or UsageError with all problems.
 std::unique_ptr<PlannedSearch> read_search_plan(const PlanRequest& request, const App& app);
-/// Fills in what the database knows.
+/// Adds the facts of the database.
 void compare_with(Store& store, PlannedSearch& planned);
-/// The runs of a trial as a sweep's are planned, against what the database knows of them.
+/// Plans the runs of a trial like those of a sweep, and compares them with the database.
 PlannedRuns runs_of(Store& store, const PlannedSearch& planned, search::TrialRuns trial, const App& app);
 
-/// The search that is meant where a request takes runs: by its name, unless a run is called so.
+/// Returns the search that a word means if a request takes runs: by its name, unless a run has the same name.
 std::optional<SearchRow> named_search(Store& store, const std::vector<std::string>& words);
 
 }  // namespace encore

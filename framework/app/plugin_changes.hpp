@@ -1,5 +1,5 @@
-// Which plugins of a run are no longer the files it was trained with. Place in the flow: planned_runs.cpp
-// asks for every run that the database knows; `exp run` then refuses to go on with it, `exp plan` says so.
+// Finds the plugins of a run whose files have changed since its training. plan_comparison.cpp calls this for
+// every known run; `exp run` then refuses to resume it, and `exp plan` reports it.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +15,7 @@
 
 namespace encore {
 
-/// The plugin file that offers something an experiment uses, as it lies on disk now.
+/// The current plugin file of a type that an experiment uses.
 struct UsedPlugin {
   std::string name, version, sha256;
   std::filesystem::path file;
@@ -23,31 +23,31 @@ struct UsedPlugin {
 
 struct PluginChange {
   PluginRow before;
-  UsedPlugin now;  ///< without a name where no plugin of that name is used any more
+  UsedPlugin now;  ///< its name is empty if the run no longer uses this plugin
 
   /// `plugin "highway" was 1.0.0 (1a2b3c4d5e6f) and is now 1.0.1 (0918273645aa), /home/me/highway.so`
   std::string text() const;
   nlohmann::json json() const;
 };
 
-/// Hashes each plugin file once, and looks at each combination of types once, however many runs ask.
+/// Caches the hash of each plugin file and the plugins of each combination of types, for many runs.
 class PluginFiles {
  public:
-  /// What the types in `specification.config` need, each plugin once. Throws ConfigError or Error.
+  /// Returns the plugins of the types in `specification.config`, each once. Throws ConfigError or Error.
   const std::vector<UsedPlugin>& used_by(const Specification& specification, const Catalogue& catalogue);
 
  private:
   std::vector<UsedPlugin> look_up(const Specification& specification, const Catalogue& catalogue);
 
-  std::map<std::string, std::vector<UsedPlugin>> used_;  // by the types that a configuration names
+  std::map<std::string, std::vector<UsedPlugin>> used_;  // keyed by the types of a configuration
   std::map<std::filesystem::path, std::string> hashes_;
 };
 
-/// What `recorded`, the plugins of an attempt, and the files of now do not agree on.
+/// Returns the differences between `recorded`, the plugins of an attempt, and the current files.
 std::vector<PluginChange> plugin_changes(const std::vector<PluginRow>& recorded,
                                          const std::vector<UsedPlugin>& now);
 
-/// The beginning of a SHA-256, as tables show it.
+/// Returns the beginning of a SHA-256, for tables.
 std::string short_hash(const std::string& sha256);
 
 }  // namespace encore

@@ -1,4 +1,5 @@
-// Reads what workers say about the checks of a plugin, line by line.
+// `exp plugin check`: starts workers with a plugin and reads the results of its checks, line by line. Read
+// next: plugin_check.hpp.
 #include "app/plugin_check.hpp"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ namespace {
 
 using nlohmann::json;
 
-/// A check of the suite by its part and its name: layer "highway", gradients.
+/// A check of the suite, named by its subject and check: layer "highway", gradients.
 struct CheckName {
   std::string subject;
   std::string check;
@@ -29,14 +30,14 @@ struct CheckName {
   friend bool operator==(const CheckName&, const CheckName&) = default;
 };
 
-/// What one worker has said.
+/// The output of one worker.
 struct Answer {
   std::map<std::string, std::string> digests;
-  CheckName doing;        ///< the last thing it announced
-  bool finished = false;  ///< it came to its end, whatever it found
+  CheckName doing;        ///< the last check that it began
+  bool finished = false;  ///< it reached the end of the suite
 };
 
-/// Cuts what a worker writes into lines and reads each.
+/// Splits the output of a worker into lines and parses each.
 class LineReader {
  public:
   explicit LineReader(std::function<void(const json&)> read) : read_(std::move(read)) {}
@@ -44,7 +45,7 @@ class LineReader {
     rest_ += text;
     for (std::size_t end; (end = rest_.find('\n')) != std::string::npos; rest_.erase(0, end + 1)) {
       const json line = json_or_null(rest_.substr(0, end));
-      if (line.is_object()) read_(line);  // else: what the plugin printed
+      if (line.is_object()) read_(line);  // other lines were printed by the plugin
     }
   }
 
@@ -70,7 +71,7 @@ class PluginCheck {
     const Answer one = ask(1, false);
     if (!one.digests.empty() && backend_ == "openmp" && !unfinished_) compare_threads(one);
     skip_what_is_left();
-    // Of a file that was built again meanwhile nothing is known.
+    // A file that was built again meanwhile has not passed.
     if (failed_ == 0 && sha256_of_file(file_) == before) note_pass(file_, before, backend_, all_.size());
     return {.checks = all_,
             .failed = failed_,
@@ -85,12 +86,12 @@ class PluginCheck {
       throw Error(file_.string() + ": no such file; build the plugin first: exp plugin build DIR");
     for (const std::string& data : request_.data)
       if (!std::filesystem::is_regular_file(data))
-        throw Error(data + ": no such file; --data names one that a reader of the plugin can read");
+        throw Error(data + ": no such file; --data needs a file that a reader of the plugin can read");
     const std::filesystem::path manifest = std::filesystem::path(file_).replace_extension(".json");
     if (!std::filesystem::exists(manifest))
-      throw Error(file_.string() + ": has no manifest " + manifest.filename().string() +
-                  " beside it; exp plugin build writes it, or by hand: encore-manifest " + file_.string() +
-                  " " + manifest.string());
+      throw Error(file_.string() + ": the manifest " + manifest.filename().string() +
+                  " beside it is missing; run exp plugin build, or encore-manifest " + file_.string() + " " +
+                  manifest.string());
   }
 
   /// The reader of `-S data.type=NAME` may be one of another plugin, such as those that ship.
@@ -156,7 +157,7 @@ class PluginCheck {
     return answer;
   }
 
-  /// Of the first worker; a worker of another backend has no threads to compare.
+  /// Stores the checks of the first worker. Only the backend openmp compares threads.
   void plan(const json& checks) {
     for (const json& check : checks)
       if (backend_ == "openmp" || check["check"] != "threads")
@@ -167,13 +168,13 @@ class PluginCheck {
     events_.waited(doing.text(), time);
   }
 
-  /// The worker's own words where it has refused the plugin; otherwise the plugin ended it.
+  /// Returns the worker's message if it refused the plugin; otherwise says how the plugin ended the worker.
   std::string why_unfinished(const ProgramOutput& output) const {
     const std::optional<CrashLine> crash = find_crash_line(output.errors);
     const std::string where = crash ? " during " + crash->work : "";
     if (output.silent)
-      return "nothing was heard of it for " + std::to_string(timeout_.count()) +
-             " s, so its worker was ended" + where + "; if it only needs longer, --timeout SECONDS grants it";
+      return "no output for " + std::to_string(timeout_.count()) + " s, so its worker was stopped" + where +
+             "; if the check needs longer, pass --timeout SECONDS";
     if (output.end.signal != 0) return "the plugin crashed its worker: " + output.end.text() + where;
     const std::string prefix = "encore-worker: ";
     const std::size_t said = output.errors.find(prefix);
@@ -194,8 +195,8 @@ class PluginCheck {
         ++compared[subject];
         const auto other = more.digests.find(name);
         if (other == more.digests.end() || other->second != digest)
-          differing.try_emplace(subject, name.substr(subject.size() + 1) + " has other bits with " +
-                                             std::to_string(threads) + " threads than with 1");
+          differing.try_emplace(subject, name.substr(subject.size() + 1) + " has different bits with " +
+                                             std::to_string(threads) + " threads and with 1");
       }
     }
     for (const auto& [subject, count] : compared) {
@@ -210,7 +211,7 @@ class PluginCheck {
     }
   }
 
-  /// A worker that ended early leaves checks that nobody came to.
+  /// Reports the checks that were not run because the worker ended early.
   void skip_what_is_left() {
     if (all_.empty()) return;
     const std::string before = all_.back()["check"].get<std::string>();
@@ -220,7 +221,7 @@ class PluginCheck {
               {"check", check.check},
               {"passed", false},
               {"skipped", true},
-              {"detail", "not run, because " + before + " has ended the worker"}});
+              {"detail", "not run, because " + before + " ended the worker"}});
     }
   }
 
@@ -257,38 +258,37 @@ class PluginCheck {
 
 Form<PluginCheckRequest> plugin_check_form() {
   using R = PluginCheckRequest;
-  return Form<R>("plugin check",
-                 {"plugin check FILE.so [options]",
-                  "Runs the contract suite on everything a plugin offers, in child processes: options and "
-                  "their refusals, gradients in double against differences, equal bits for a seed and for "
-                  "1, 2 and 3 threads, empty, short and long sequences, every precision, no allocation in "
-                  "a step, labels of kernels; of tasks and readers fields, equal numbers in any order and "
-                  "on four threads, measures that are best for perfect outputs. One cause is one FAIL: "
-                  "what fails for the same cause, or was not run any more, is listed as skipped. Exit 1 "
-                  "when a check fails.",
-                  {{"exp plugin check my_layers/build/openmp/plugins/my_layers.so",
-                    "before it is used in an experiment"},
-                   {"exp plugin check my_layers/build/openmp/plugins/my_layers.so --timeout 900",
-                    "grant a slow check a quarter of an hour before it counts as one that hangs"},
-                   {"exp plugin check my_layers/build/openmp/plugins/my_layers.so --width 192 --length 96",
-                    "check at the sizes of your model too"}}})
+  return Form<R>(
+             "plugin check",
+             {"plugin check FILE.so [options]",
+              "Runs the contract suite on all types of a plugin, in child processes: options and invalid "
+              "options, gradients in double against finite differences, equal bits for a seed and for 1, 2 "
+              "and 3 threads, empty, short and long sequences, every precision, no allocation in a step, "
+              "labels of kernels; for tasks and readers also fields, equal numbers in any order and on four "
+              "threads, and best measures for perfect outputs. Each cause is one FAIL: checks that fail for "
+              "the same cause, or were not run, are listed as skipped. Exit code 1: a check failed.",
+              {{"exp plugin check my_layers/build/openmp/plugins/my_layers.so",
+                "check it before it is used in an experiment"},
+               {"exp plugin check my_layers/build/openmp/plugins/my_layers.so --timeout 900",
+                "allow 15 minutes for a slow check before it counts as hanging"},
+               {"exp plugin check my_layers/build/openmp/plugins/my_layers.so --width 192 --length 96",
+                "also check at the sizes of your model"}}})
       .option("backend", &R::backend, "NAME",
-              "openmp, cuda or hip: whose worker opens it (default: that of this exp)")
+              "the worker that opens it: openmp, cuda or hip (default: that of this exp)")
       .option("timeout", &R::timeout, "SECONDS",
-              "a check that is silent for so long has failed: the plugin hangs, and its worker is ended")
+              "a check fails after SECONDS without output: the plugin hangs, and its worker is stopped")
       .option("data", &R::data, "FILE",
-              "a file for the readers of the plugin, and for its tasks in place of the suite's samples; "
-              "repeated where several files make one set")
-      .option(
-          "set,S", &R::settings, "KEY=VALUE",
-          "an option of what is checked, as task.levels=5, or the reader of --data, as data.type=tsv (may "
-          "be repeated)")
+              "a file for the readers of the plugin, and for its tasks instead of the suite's samples "
+              "(repeat it if one set has several files)")
+      .option("set,S", &R::settings, "KEY=VALUE",
+              "an option of the checked type, such as task.levels=5, or the reader of --data, such as "
+              "data.type=tsv (may be repeated)")
       .option("width", &R::width, "N",
-              "check layers and heads at this width too, in place of two large sizes")
-      .option("length", &R::length, "N", "check layers and heads with a sequence of N rows too")
+              "also check layers and heads at this width, instead of two large sizes")
+      .option("length", &R::length, "N", "also check layers and heads with a sequence of N rows")
       .flag("json", &R::json, "as JSON")
       .argument("file", &R::file, "the shared object of a plugin")
-      .least("timeout", 1, "--timeout {} would end every check; give at least 1")
+      .least("timeout", 1, "invalid --timeout {}: expected at least 1")
       .least("width", 1, "invalid --width {}: expected a number of at least 1")
       .least("length", 1, "invalid --length {}: expected a number of at least 1");
 }

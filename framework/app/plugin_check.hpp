@@ -1,6 +1,6 @@
-// plugin check: puts a plugin through the contract suite. Workers do it, as child processes: one runs every
-// check, two more compute the digests with other numbers of threads, and a plugin that crashes or hangs takes
-// only its worker along. Every check of the suite is reported, whatever happens: passed, failed, or skipped.
+// plugin check: runs the contract suite on a plugin. Workers run the checks as child processes, so a plugin
+// that crashes or hangs stops only its worker: one worker runs every check, two more compute the digests with
+// other numbers of threads. Every check of the suite is reported as passed, failed or skipped.
 #pragma once
 
 #include <chrono>
@@ -19,19 +19,19 @@ struct PluginCheckRequest {
   int timeout = 300;
   std::vector<std::string> data;      ///< files of one set
   std::vector<std::string> settings;  ///< KEY=VALUE
-  std::optional<int> width, length;   ///< in place of the sizes of the suite
+  std::optional<int> width, length;   ///< instead of the suite's sizes
   bool json = false;
   std::string file;
 };
 
 Form<PluginCheckRequest> plugin_check_form();
 
-/// What a check reports while it works.
+/// The reports of a check while it runs.
 class CheckEvents {
  public:
   virtual ~CheckEvents() = default;
   virtual void began(const std::string& check) = 0;
-  /// It has been silent for `time`.
+  /// The check has printed nothing for `time`.
   virtual void waited(const std::string& check, std::chrono::seconds time) = 0;
   /// {"subject", "check", "passed", "skipped", "unchecked", "detail"}
   virtual void found(const nlohmann::json& finding) = 0;
@@ -43,7 +43,7 @@ struct CheckResult {
   bool opened = false;  ///< the worker could open the plugin and list its checks
 };
 
-/// A pass is noted (plugin_passes.hpp). Throws Error where there is no such plugin.
+/// Stores a pass (plugin_passes.hpp). Throws Error if the plugin does not exist.
 CheckResult check_plugin(const PluginCheckRequest& request, CheckEvents& events);
 
 }  // namespace encore

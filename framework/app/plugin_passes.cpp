@@ -1,4 +1,4 @@
-// Notes of passed checks in the cache folder.
+// Stores passed plugin checks in the cache folder. Read next: plugin_passes.hpp.
 #include "app/plugin_passes.hpp"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ void note_pass(const fs::path& plugin, const std::string& sha256, const std::str
                                       {"passed", now_seconds()}}
                            .dump());
   } catch (const std::exception&) {
-    // A cache that cannot be written: see the header.
+    // The cache is not writable: see the header.
   }
 }
 

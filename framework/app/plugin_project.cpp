@@ -1,4 +1,4 @@
-// Makes and builds the folders of plugins.
+// `exp plugin new` and `exp plugin build`: makes and builds plugin projects. Read next: plugin_project.hpp.
 #include "app/plugin_project.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// "my_layers" to "MyLayers"
+/// Converts "my_layers" to "MyLayers".
 std::string class_name(const std::string& name) {
   std::string result;
   bool upper = true;
@@ -34,7 +34,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text;
 }
 
-/// The template's words and what they become.
+/// Returns the words of the template with their replacements.
 using Replacements = std::vector<std::pair<std::string, std::string>>;
 
 std::string with_words(std::string text, const Replacements& words) {
@@ -42,7 +42,7 @@ std::string with_words(std::string text, const Replacements& words) {
   return text;
 }
 
-/// A name becomes a folder, a CMake target, a namespace and the type in experiment files.
+/// Checks a name, which is used for a folder, a CMake target, a namespace and the type in experiment files.
 void require_good_name(const std::string& name) {
   const auto good = [](unsigned char letter) {
     return std::islower(letter) != 0 || std::isdigit(letter) != 0 || letter == '_';
@@ -50,8 +50,8 @@ void require_good_name(const std::string& name) {
   if (std::islower(static_cast<unsigned char>(name.front())) == 0 || !std::ranges::all_of(name, good) ||
       name.size() > 64)
     throw UsageError("\"" + name +
-                     "\" cannot be the name of a plugin: it takes small letters, digits and _, a letter "
-                     "first, at most 64; for example my_layers");
+                     "\" cannot be the name of a plugin: expected at most 64 lower-case letters, digits and "
+                     "_, beginning with a letter, such as my_layers");
   static const std::vector<std::string> reserved = {"all",
                                                     "clean",
                                                     "edit_cache",
@@ -65,16 +65,16 @@ void require_good_name(const std::string& name) {
                                                     "rebuild_cache",
                                                     "test"};
   if (std::ranges::find(reserved, name) != reserved.end())
-    throw UsageError("\"" + name + "\" has a meaning of its own in builds; choose another name");
+    throw UsageError("\"" + name + "\" is a reserved name in builds; choose another name");
 }
 
 void require_other_names(const std::string& name, const Manifest& manifest) {
   if (manifest.name == name)
-    throw UsageError("there is a plugin \"" + name + "\" already (" + manifest.file.string() +
+    throw UsageError("the plugin \"" + name + "\" already exists (" + manifest.file.string() +
                      "); choose another name");
   for (const ManifestOffer& offer : manifest.offers)
     if (offer.name == name)
-      throw UsageError("there is " + with_article(offer.kind) + " \"" + name + "\" already (" +
+      throw UsageError(with_article(offer.kind) + " \"" + name + "\" already exists (" +
                        manifest.file.string() + "); choose another name");
 }
 
@@ -84,17 +84,17 @@ void require_free_name(const std::string& name, const fs::path& plugins) {
   for (const Manifest& manifest : catalogue.unbuilt()) require_other_names(name, manifest);
 }
 
-/// The template's folder of that kind.
+/// Returns the template folder of this kind.
 fs::path find_template(const fs::path& templates, const std::string& kind) {
   if (!fs::is_directory(templates))
-    throw Error("the templates are missing (" + templates.string() + "); build or install Encore again");
+    throw Error("the templates are missing (" + templates.string() + "): build or install Encore again");
   std::vector<std::string> kinds;
   for (const auto& entry : fs::directory_iterator(templates))
     if (entry.is_directory()) kinds.push_back(entry.path().filename().string());
   std::ranges::sort(kinds);
   if (std::ranges::find(kinds, kind) == kinds.end())
-    throw UsageError("there is no template for a plugin of kind \"" + kind + "\"" +
-                     did_you_mean(kind, kinds, "; there is " + quoted_list(kinds)));
+    throw UsageError("invalid --kind \"" + kind + "\"" +
+                     did_you_mean(kind, kinds, ": expected " + quoted_list(kinds)));
   return templates / kind;
 }
 
@@ -106,7 +106,7 @@ void require_free_folder(const fs::path& folder) {
                    " exists and is not empty; choose another name, or another place with --into");
 }
 
-/// Returns the files written, relative to the folder.
+/// Writes the files and returns their paths, relative to the folder.
 std::vector<std::string> copy_template(const fs::path& from, const fs::path& to, const Replacements& words) {
   std::vector<std::string> written;
   std::error_code failed;
@@ -130,9 +130,9 @@ std::vector<std::string> copy_template(const fs::path& from, const fs::path& to,
 fs::path require_project(const std::string& name) {
   const fs::path folder = fs::path(name).lexically_normal();
   if (!fs::is_directory(folder))
-    throw UsageError("there is no folder " + folder.string() + "; exp plugin new makes one");
+    throw UsageError("there is no folder " + folder.string() + "; run exp plugin new to make one");
   if (!fs::exists(folder / "CMakeLists.txt"))
-    throw UsageError(folder.string() + " has no CMakeLists.txt; name the folder that exp plugin new made");
+    throw UsageError(folder.string() + " has no CMakeLists.txt: expected a folder from exp plugin new");
   return folder;
 }
 
@@ -144,7 +144,7 @@ bool has_ninja() {
   }
 }
 
-/// False, with CMake's message shown, when the project cannot be configured.
+/// Returns false if CMake cannot configure the project; CMake has printed its message then.
 bool configure(const App& app, const fs::path& source, const fs::path& build, const fs::path& package) {
   std::vector<std::string> arguments = {"-S",
                                         source.string(),
@@ -166,13 +166,13 @@ Form<PluginNewRequest> plugin_new_form() {
   using R = PluginNewRequest;
   return Form<R>("plugin new",
                  {"plugin new NAME [--kind KIND] [--into FOLDER]",
-                  "Writes the folder NAME with a small plugin that works: source, test, CMake file, README.",
+                  "Writes the folder NAME with a small working plugin: source, test, CMake file, README.",
                   {{"exp plugin new my_layers --kind layer", "then: exp plugin build my_layers"},
                    {"exp plugin new my_task --kind task",
-                    "what is learned; its README goes on to a run and a report"}}})
+                    "its README also shows how to train with it and make a report"}}})
       .option("kind", &R::kind, "KIND",
-              "what it offers: layer, head, tokenizer, optimizer, schedule, task or reader")
-      .option("into", &R::into, "FOLDER", "where the folder is made")
+              "kind of its type: layer, head, tokenizer, optimizer, schedule, task or reader")
+      .option("into", &R::into, "FOLDER", "make the folder in FOLDER")
       .argument("name", &R::name, "a name")
       .flag("json", &R::json, "as JSON");
 }
@@ -189,7 +189,7 @@ Form<PluginBuildRequest> plugin_build_form() {
       .option("backend", &R::backend, "NAME",
               "openmp, cuda or hip (default: $ENCORE_BACKEND, else that of this build)")
       .argument("folder", &R::folder, "the folder of a plugin")
-      .flag("json", &R::json, "what was built as JSON; what CMake says goes to the standard error");
+      .flag("json", &R::json, "print the built files as JSON; CMake's output goes to standard error");
 }
 
 PluginProject new_plugin(const PluginNewRequest& request) {
@@ -217,15 +217,15 @@ BuiltPlugins build_plugin(
   const fs::path build = source / "build" / backend;
   step("configuring", build.string());
   if (!configure(app, source, build, package))
-    throw WorkError("CMake could not configure " + source.string() + "; its message stands above");
+    throw WorkError("CMake could not configure " + source.string() + "; see its message above");
   step("building", build.string());
   if (!run_attached("cmake", {"--build", build.string()}).success())
-    throw WorkError(source.string() + " could not be built; the message stands above");
+    throw WorkError(source.string() + " could not be built; see the message above");
   BuiltPlugins built{.folder = build / "plugins", .manifests = {}};
   built.manifests = Catalogue::load({built.folder}).manifests();
   if (built.manifests.empty())
-    throw WorkError(source.string() + " was built, but there is no plugin in " + built.folder.string() +
-                    "; its CMakeLists.txt must call encore_add_plugin");
+    throw WorkError("built " + source.string() + ", but found no plugin in " + built.folder.string() +
+                    ": call encore_add_plugin() in its CMakeLists.txt");
   return built;
 }
 

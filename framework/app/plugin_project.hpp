@@ -1,4 +1,4 @@
-// plugin new and plugin build: a folder with a plugin of one's own, from its template to its shared object.
+// plugin new and plugin build: make a plugin project from a template, and build its shared object.
 #pragma once
 
 #include <filesystem>
@@ -33,18 +33,18 @@ struct PluginProject {
   std::filesystem::path folder;
   std::vector<std::string> files;  ///< relative to it
 };
-/// Copies a template (plugins/template, one folder per kind) under a new name. The template is a plugin
-/// called my_plugin with a class MyPlugin, built for openmp; these names are replaced everywhere, in the
-/// names of its files too.
+/// Copies a template (plugins/template, one folder for each kind) with a new name. The template is a plugin
+/// my_plugin with a class MyPlugin, built for openmp; these names are replaced everywhere, also in file
+/// names.
 PluginProject new_plugin(const PluginNewRequest& request);
 
 struct BuiltPlugins {
   std::filesystem::path folder;
   std::vector<Manifest> manifests;
 };
-/// The short way through CMake, against the build or installation that this program belongs to: see
-/// cmake/encore_plugin.cmake, what the folder's CMakeLists.txt calls. `step` gets "configuring" and
-/// "building" with the folder. Throws UsageError and Error before, WorkError for what CMake refuses.
+/// Configures and builds a project with CMake, for the build or installation of this program (see
+/// cmake/encore_plugin.cmake). `step` receives "configuring" and "building" with the folder. Throws
+/// UsageError and Error before CMake starts, WorkError if CMake fails.
 BuiltPlugins build_plugin(
     const PluginBuildRequest& request, const App& app,
     const std::function<void(const std::string& step, const std::string& folder)>& step);

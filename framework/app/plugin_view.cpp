@@ -1,4 +1,4 @@
-// Searches the folders of plugins.
+// `exp plugin ls` and `exp plugin info`: searches the plugin folders. Read next: plugin_view.hpp.
 #include "app/plugin_view.hpp"
 
 #include <set>
@@ -30,7 +30,7 @@ PluginView read_plugin_view(const PluginViewRequest& request) {
   return view;
 }
 
-/// What the worker says after loading everything: see worker/plugins_verb.cpp.
+/// Reads the worker's answer after it loaded all plugins: see worker/plugins_verb.cpp.
 void load_with_worker(PluginView& view) {
   const std::filesystem::path worker = worker_program(installed_programs(), view.backend);
   std::vector<std::string> arguments = {"plugins"};
@@ -39,7 +39,7 @@ void load_with_worker(PluginView& view) {
   const nlohmann::json told = json_or_null(answer.output);
   if (!answer.end.success() || !told.is_object())
     throw Error(worker.string() + " plugins ended with " + answer.end.text() +
-                " while it loaded; exp plugin check FILE.so finds out which plugin it was" +
+                " while it loaded plugins; run exp plugin check FILE.so to find the plugin" +
                 (answer.errors.empty() ? "" : ":\n" + answer.errors));
   view.load_milliseconds = told.at("milliseconds").get<double>();
   view.refused.clear();
@@ -47,7 +47,7 @@ void load_with_worker(PluginView& view) {
     view.refused.push_back({refused.at("file").get<std::string>(), refused.at("reason").get<std::string>()});
 }
 
-/// The plugins of that name, and those that offer a type of that name: a head and a schedule may both be
+/// Returns the plugins with this name or with a type of this name: a head and a schedule may both be
 /// "linear".
 std::vector<Manifest> find_named(const Catalogue& catalogue, const std::string& name) {
   std::vector<Manifest> found;
@@ -62,7 +62,7 @@ std::vector<Manifest> find_named(const Catalogue& catalogue, const std::string& 
     if (fits) found.push_back(manifest);
   }
   if (!found.empty()) return found;
-  std::string text = "no plugin is called \"" + name + "\" or offers a type of that name" +
+  std::string text = "no plugin or type has the name \"" + name + "\"" +
                      did_you_mean(name, {names.begin(), names.end()}) + " (searched:";
   for (const std::filesystem::path& folder : catalogue.folders()) text += " " + folder.string();
   text += ")";
@@ -81,33 +81,31 @@ Form<PluginViewRequest> plugin_view_options() {
 
 Form<PluginLsRequest> plugin_ls_form() {
   using R = PluginLsRequest;
-  return Form<R>("plugin ls",
-                 {"plugin ls [options]",
-                  "Lists the plugins that runs find, and those that are refused with the reason. Nothing "
-                  "is loaded unless --load is given.",
-                  {{"exp plugin ls", "what ships, and what $ENCORE_PLUGIN_PATH adds"},
-                   {"exp plugin ls --plugin-path my_layers/build --load",
-                    "with a folder of your own, each loaded once"}}})
+  return Form<R>("plugin ls", {"plugin ls [options]",
+                               "Lists the plugins that runs can use, and refused plugins with the reason. "
+                               "Loads nothing without --load.",
+                               {{"exp plugin ls", "plugins of this build and of $ENCORE_PLUGIN_PATH"},
+                                {"exp plugin ls --plugin-path my_layers/build --load",
+                                 "also search your own folder, and load each plugin"}}})
       .include(&R::view, plugin_view_options())
-      .flag("load", &R::load, "have the worker load every plugin: finds what only loading shows")
+      .flag("load", &R::load, "load every plugin in the worker, to find errors that only loading shows")
       .flag("json", &R::json, "as JSON")
-      .flag("csv", &R::csv, "the usable ones as CSV")
+      .flag("csv", &R::csv, "print the usable plugins as CSV")
       .exclude("json", "csv");
 }
 
 Form<PluginInfoRequest> plugin_info_form() {
   using R = PluginInfoRequest;
-  return Form<R>(
-             "plugin info",
-             {"plugin info NAME [options]",
-              "Explains a plugin, or a type of any kind (layer, task, reader ...) by its name: each "
-              "option with type, default, range, unit and meaning, the fields and measures of a task, "
-              "the columns and outputs of a head, and the file it comes from.",
-              {{"exp plugin info self_attention", "the options of a layer"},
-               {"exp plugin info adam --markdown", "the page of a plugin, as in docs/reference/plugins/"}}})
+  return Form<R>("plugin info", {"plugin info NAME [options]",
+                                 "Describes a plugin or a type of any kind (layer, task, reader ...): each "
+                                 "option with type, default, range, unit and meaning, the fields and "
+                                 "measures of a task, the columns and outputs of a head, and its file.",
+                                 {{"exp plugin info self_attention", "print the options of a layer"},
+                                  {"exp plugin info adam --markdown",
+                                   "print the page of a plugin, as in docs/reference/plugins/"}}})
       .include(&R::view, plugin_view_options())
       .flag("json", &R::json, "as JSON")
-      .flag("markdown", &R::markdown, "as the page of the documentation")
+      .flag("markdown", &R::markdown, "print the page of the documentation")
       .argument("name", &R::name, "the name of a plugin or of a type")
       .exclude("json", "markdown");
 }

@@ -1,5 +1,5 @@
-// plugin ls and plugin info: the plugins that a call would find. Manifests are read and nothing is loaded,
-// unless the worker is asked to load everything, which finds what no manifest shows.
+// plugin ls and plugin info: the plugins that runs can use. They read manifests and load nothing. With --load
+// the worker loads every plugin, to find errors that no manifest shows.
 #pragma once
 
 #include <filesystem>
@@ -46,19 +46,19 @@ struct PluginView {
   std::vector<std::filesystem::path> folders;
   Catalogue catalogue;
   std::vector<RefusedFile> refused;
-  std::optional<double> load_milliseconds;  ///< in which the worker has loaded all of them
+  std::optional<double> load_milliseconds;  ///< the time in which the worker loaded all of them
 
-  /// Of the plugins whose manifest is good, those that were not refused.
+  /// Returns the plugins with a valid manifest that were not refused.
   std::vector<const Manifest*> usable() const;
 };
 
-/// Throws ConfigErrors for an experiment file that is wrong.
+/// Throws ConfigErrors for an invalid experiment file.
 PluginView list_plugins(const PluginLsRequest& request);
-/// The plugins of that name, and those that offer a type of that name: a head and a schedule may both be
-/// "linear". Throws Error where there is none.
+/// Returns the plugins with this name or with a type of this name: a head and a schedule may both be
+/// "linear". Throws Error if there is none.
 std::vector<Manifest> find_plugins(const PluginInfoRequest& request);
 
-/// Everything the manifest says, with the file and its SHA-256.
+/// Returns the manifest with the file and its SHA-256.
 nlohmann::ordered_json plugin_json(const Manifest& manifest);
 
 }  // namespace encore

@@ -1,4 +1,5 @@
-// Chooses the run, checks what is asked, and says what its worker is started with.
+// `exp predict` and `exp generate`: choose the run, check the request, and build the worker's arguments. Read
+// next: predict.hpp.
 #include "app/predict.hpp"
 
 #include "base/utf8.hpp"
@@ -13,15 +14,15 @@ std::string reader_of(Store& store, const RunRow& run) {
   return "";
 }
 
-/// text, jsonl, or the format of the data that the run was trained with.
+/// Checks --format: text, jsonl, or the format of the data that the run was trained with.
 void require_format(const std::string& format, const std::string& reader, const RunRow& run) {
   if (format == "text" || format == "jsonl" || (format == reader && !reader.empty())) return;
-  throw UsageError("--format is \"" + format + "\"; it must be text, jsonl or " + reader +
+  throw UsageError("invalid --format \"" + format + "\": expected text, jsonl or " + reader +
                    ", the format of the data of " + run.name);
 }
 
-/// Whether --file is in the format of the run's data, with its columns or members, and so are the answers.
-/// With --json it is lines of text, also where that format is jsonl.
+/// Returns whether --file and the answers are in the format of the run's data, with its columns or members.
+/// With --json the file is lines of text, even if that format is jsonl.
 bool file_is_data(const PredictRequest& request, const std::string& reader) {
   return !request.file.empty() && !request.json && request.format == reader && request.format != "text";
 }
@@ -41,8 +42,8 @@ DecodingWishes wishes_of(const GenerateTextRequest& request) {
   return wishes;
 }
 
-/// As far as the options alone contradict each other; what they make of the options of the task, the worker
-/// sees.
+/// Returns a contradiction between the options, if any. The worker checks them against the options of the
+/// task.
 std::string contradiction_of(const DecodingWishes& wishes) {
   Decoding alone;
   if (wishes.texts && !wishes.beam && !wishes.temperature && !wishes.top_k && !wishes.top_p)
@@ -50,7 +51,7 @@ std::string contradiction_of(const DecodingWishes& wishes) {
   const Decoding decoding = wishes.over(alone);
   if (const std::string wrong = contradiction_in(decoding, generate_options); !wrong.empty()) return wrong;
   if (wishes.seed && wishes.beam && decoding.temperature == 0.0)
-    return "a seed is of draws, and with a beam nothing is drawn; leave out --seed or --beam";
+    return "--seed and --beam exclude each other: a beam draws nothing";
   return "";
 }
 
@@ -62,42 +63,43 @@ std::string threads_of(const ModelRequest& model) {
 
 Form<PredictRequest> predict_form() {
   using R = PredictRequest;
-  return Form<R>("predict",
-                 {"predict RUN [TEXT...] [options]",
-                  "Asks the best model of a run about each TEXT, each line of a file, or each line of the "
-                  "standard input. With the format of the run's data (conll, tsv, ...) a file is read as the "
-                  "run's data are, without labels or with labels that are ignored, and comes back with the "
-                  "model's. The first argument is the run; where an option chooses it, write all.",
-                  {{"exp predict quickstart \"Anna Berg met the mayor of Lund .\"", "one sentence"},
-                   {"exp predict all --best dev/f1 \"Anna Berg met the mayor of Lund .\"",
-                    "with the best model there is; a sweep's name in place of all: with the best one of the "
-                    "sweep"},
-                   {"exp predict quickstart --file notes.txt --format jsonl",
-                    "each line of a file, as JSON lines"},
-                   {"exp predict quickstart --file words.conll --format conll",
-                    "a file of tokens, one per line, with the model's labels as a new column"}}})
+  return Form<R>(
+             "predict",
+             {"predict RUN [TEXT...] [options]",
+              "Predicts with the best model of a run for each TEXT, each line of a file, or each line of "
+              "standard input. With the format of the run's data (conll, tsv, ...) a file is read like these "
+              "data, its labels are ignored, and it is printed with the model's labels. The first argument "
+              "is the run; write all if an option selects it.",
+              {{"exp predict quickstart \"Anna Berg met the mayor of Lund .\"", "predict for one sentence"},
+               {"exp predict all --best dev/f1 \"Anna Berg met the mayor of Lund .\"",
+                "use the best model of all runs; with the name of a sweep instead of all, the best model of "
+                "the sweep"},
+               {"exp predict quickstart --file notes.txt --format jsonl",
+                "read each line of a file; print JSON lines"},
+               {"exp predict quickstart --file words.conll --format conll",
+                "read a file of tokens, one on each line; add the model's labels as a column"}}})
       .option("file", &R::file, "FILE",
-              "read this file; - for the standard input: lines of text, or with the format of the run's data "
-              "a file in that format")
+              "read this file, - for standard input: lines of text, or a file in the format of the run's "
+              "data if --format names it")
       .option("format", &R::format, "FORMAT",
-              "text: for people, such as [Anna Berg PER] met; jsonl: one object per line; or the format of "
-              "the run's data, its data.type: FILE with an added column or member (squad: ID to answer), "
-              "lines of text as a new file")
+              "text: for reading, such as [Anna Berg PER] met; jsonl: one object on each line; or the format "
+              "of the run's data (data.type): FILE with an added column or member (squad: ID to answer); "
+              "lines of text become a new file")
       .flag("json", &R::json,
-            "short for --format jsonl, and FILE is lines of text also where the run's data are jsonl")
-      .flag("scores", &R::scores, "with probabilities: of each answer (score), and of every label (scores)")
+            "short for --format jsonl; FILE is lines of text even if the run's data are jsonl")
+      .flag("scores", &R::scores, "add the probability of each answer (score) and of every label (scores)")
       .include(&R::model, weights_options())
       .include(&R::selection, run_options())
       .argument("run", &R::run, "a run")
       .argument("text", &R::text)
       .refuse([](const R& request) -> std::string {
         if (request.json && request.format != "text" && request.format != "jsonl")
-          return "--json and --format " + request.format + " ask for two formats; give one of them";
+          return "--json and --format " + request.format + " exclude each other";
         if (request.scores && request.format != "text" && request.format != "jsonl")
-          return "--format " + request.format + " has no place for --scores; use --format jsonl, or text";
+          return "--format " + request.format + " cannot hold --scores; use --format jsonl or text";
         return "";
       })
-      .exclude("file", "text", "both a text and --file are given; give one of them");
+      .exclude("file", "text", "a text and --file exclude each other");
 }
 
 Form<GenerateTextRequest> generate_form() {
@@ -105,43 +107,42 @@ Form<GenerateTextRequest> generate_form() {
   return Form<R>(
              "generate",
              {"generate RUN [PROMPT...] [options]",
-              "Has the best model of a run write texts: behind PROMPT where it is a decoder alone, and "
-              "where it has an encoder what it makes of PROMPT. The text is written as it grows. "
-              "Without options the task's own way of decoding holds, as with exp predict; else the "
-              "most probable token is taken each time. Draws are a function of the seed, the prompt "
-              "and the position alone: the same command gives the same text.",
-              {{"exp generate shakespeare \"ROMEO:\" --max-tokens 40", "the most probable continuation"},
+              "Generates text with the best model of a run. A decoder continues PROMPT; a model with an "
+              "encoder writes its output for PROMPT. The text is printed as it grows. Without options, the "
+              "task's options decide how to decode, as in exp predict; otherwise each step takes the most "
+              "probable token. Draws depend only on the seed, the prompt and the position, so the same "
+              "command gives the same text.",
+              {{"exp generate shakespeare \"ROMEO:\" --max-tokens 40",
+                "print the most probable continuation"},
                {"exp generate shakespeare \"ROMEO:\" --temperature 0.8 --top-k 5 --seed 7 --max-tokens 40",
-                "a drawn one, of the five most probable tokens each time"},
+                "draw each token from the five most probable ones"},
                {"exp generate shakespeare \"ROMEO:\" --beam 4 --texts 2 --json",
-                "the two best texts of a beam, with scores"},
-               {"exp generate shakespeare --file prompts.txt",
-                "a text for each line of a file, on a line each"}}})
-      .option("file", &R::file, "FILE", "read prompts from this file, one a line; - for the standard input")
+                "print the two best outputs of a beam, with scores"},
+               {"exp generate shakespeare --file prompts.txt", "print one line for each line of a file"}}})
+      .option("file", &R::file, "FILE", "read prompts from this file, one on each line; - for standard input")
       .option("max-tokens", &R::max_tokens, "N",
-              "tokens at most (default: as many as the model has positions for; a decoder alone goes on "
-              "beyond them with the second half of its text as context)")
-      .option("temperature", &R::temperature, "T", "draw tokens from softmax(logits / T); 0 draws none")
-      .option("top-k", &R::top_k, "N", "draw from the K most probable tokens only")
-      .option("top-p", &R::top_p, "P", "draw from the fewest tokens that have this share together")
-      .option("seed", &R::seed, "N", "of the draws (default: 0)")
-      .option("beam", &R::beam, "N", "follow the N most probable texts")
-      .option("length-penalty", &R::length_penalty, "A", "a text of n tokens has the score log p / n^A")
-      .option("texts", &R::texts, "N", "how many texts for each prompt: draws, or the best of the beam")
+              "generate at most N tokens (default: the positions of the model; a model without an encoder "
+              "continues beyond them, with the second half of its output as context)")
+      .option("temperature", &R::temperature, "T", "draw tokens from softmax(logits / T); 0: do not draw")
+      .option("top-k", &R::top_k, "N", "draw only from the N most probable tokens")
+      .option("top-p", &R::top_p, "P", "draw from the smallest set of tokens with this total probability")
+      .option("seed", &R::seed, "N", "seed of the draws (default: 0)")
+      .option("beam", &R::beam, "N", "search with a beam of N sequences")
+      .option("length-penalty", &R::length_penalty, "A", "score a sequence of n tokens by log p / n^A")
+      .option("texts", &R::texts, "N", "number of outputs for each prompt: draws, or the best of the beam")
       .option("repetition-penalty", &R::repetition_penalty, "R",
-              "above 1: tokens that the text has already are less probable")
-      .option("stop", &R::stop, "TEXT", "end a text before this (may be repeated)")
-      .flag("json", &R::json, "texts with scores as JSON, at the end")
+              "above 1: make tokens that are already in the text less probable")
+      .option("stop", &R::stop, "TEXT", "end the output before this text (may be repeated)")
+      .flag("json", &R::json, "print the outputs with scores as JSON, at the end")
       .include(&R::model, weights_options())
       .include(&R::selection, run_options())
       .argument("run", &R::run, "a run")
       .argument("text", &R::text)
-      .exclude("file", "text", "both a prompt and --file are given; give one of them")
-      .least("seed", 0, "--seed is {}; it must be at least 0")
+      .exclude("file", "text", "a prompt and --file exclude each other")
+      .least("seed", 0, "invalid --seed {}: expected at least 0")
       .refuse([](const R& request) -> std::string {
         for (const std::string& stop : request.stop)
-          if (find_invalid_utf8(stop))
-            return "--stop is not UTF-8; a text is, so it never comes to these bytes: give whole characters";
+          if (find_invalid_utf8(stop)) return "invalid --stop: not UTF-8; give whole characters";
         return contradiction_of(wishes_of(request));
       });
 }
@@ -160,7 +161,7 @@ ModelCall predict_call(const PredictRequest& request, const App& app) {
     const bool is_data = file_is_data(request, reader);
     if (is_data && request.scores)
       throw UsageError("a file in the format of the run's data (" + reader +
-                       ") has no place for --scores; give --json for lines of text with scores");
+                       ") cannot hold --scores; use --json for lines of text with scores");
     if (is_data) more.insert(more.end(), {"--file", request.file == "-" ? "standard input" : request.file});
     call.run = find_trained_run(store, row, request.model.backend);
   }

@@ -1,4 +1,4 @@
-// predict and generate: how the worker of a run is started that answers about input, or generates text.
+// predict and generate: the arguments of the worker that predicts for input or generates text.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ struct PredictRequest {
   std::vector<std::string> text;
 };
 
-/// Options of decoding that are not written are those of the task.
+/// Decoding options that are not given are those of the task.
 struct GenerateTextRequest {
   std::string file;
   std::optional<std::int64_t> max_tokens;
@@ -44,16 +44,16 @@ struct GenerateTextRequest {
 Form<PredictRequest> predict_form();
 Form<GenerateTextRequest> generate_form();
 
-/// A worker that answers as the user asked, and reads its input from the standard input.
+/// The call of a worker that predicts as requested and reads its input from standard input.
 struct ModelCall {
   TrainedRun run;
   std::vector<std::string> arguments;
-  std::string best_of = {};  ///< the measure by which the run was chosen; empty: it was named
-  std::string reader = {};   ///< the format in which answers are written, where it is that of the run's data
+  std::string best_of = {};  ///< the measure that selected the run; empty: the user named it
+  std::string reader = {};   ///< the format of the answers, if it is that of the run's data
 };
 ModelCall predict_call(const PredictRequest& request, const App& app);
 ModelCall generate_call(const GenerateTextRequest& request, const App& app);
-/// What the worker of generate reads.
+/// Returns the input of the worker of generate.
 std::string generate_input(const GenerateTextRequest& request, std::vector<std::string> prompts);
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// Has the worker of each run write its weights once more.
+// `exp quantize`: starts a worker for each run that writes its weights as integers. Read next: quantize.hpp.
 #include "app/quantize.hpp"
 
 #include "app/worker_answer.hpp"
@@ -10,41 +10,40 @@ Form<QuantizeRequest> quantize_form() {
   using R = QuantizeRequest;
   return Form<R>("quantize",
                  {"quantize RUN... [options]",
-                  "Writes the best model of each run once more, with matrices of 8-bit integers: a quarter "
-                  "of the space (with --bits 4 an eighth), and faster products, for predict, evaluate, "
-                  "generate, embed and serve with --int8. Matrices that cost the development set's loss "
-                  "more than is tolerated stay as they are. What was trained is not touched.",
+                  "Writes a copy of the best model of each run with matrices of 8-bit integers: a quarter of "
+                  "the space (--bits 4: an eighth), and faster products, for predict, evaluate, generate, "
+                  "embed and serve with --int8. Matrices that raise the development loss by more than the "
+                  "tolerance are not rounded. The trained weights are not changed.",
                   {{"exp quantize quickstart",
-                    "writes weights_int8.safetensors, and says what it does to the scores"},
+                    "write weights_int8.safetensors, and print the change of the scores"},
                    {"exp quantize minilm_wnut17 --best dev/f1", "the best run of a sweep"},
                    {"exp quantize quickstart --keep head --tolerance 0.05",
-                    "the head stays as it is, and the loss may grow by a twentieth"},
+                    "do not round the head; the loss may grow by 5 %"},
                    {"exp quantize shakespeare --bits 4",
-                    "half of that again, for a decoder that writes texts; see --int4"}}})
+                    "half of this size, for a decoder that generates text; see --int4"}}})
       .option("bits", &R::bits, "N",
-              "8, or 4 with a scale for each 32 numbers; matrices that cost too much with 4 get 8")
+              "8, or 4 with a scale for each 32 numbers; matrices that exceed the tolerance with 4 get 8")
       .option("tolerance", &R::tolerance, "SHARE",
-              "by what share of it the loss may grow; with --texts how far a vector may move (1 - cosine)")
+              "largest relative growth of the loss; with --texts, largest change of a vector (1 - cosine)")
       .option("examples", &R::examples, "N",
-              "the first N examples of the development set, or of the texts, decide what is rounded")
+              "decide by the first N examples of the development set or of --texts")
       .option("texts", &R::texts, "FILE",
-              "decide by the vectors of these lines in place of the development set's loss: for an encoder "
-              "that was imported and has no such set")
+              "decide by the vectors of these lines instead of the development loss: for an imported encoder "
+              "without a development set")
       .option("keep", &R::keep, "PATH",
-              "matrices that stay as they are: a parameter, or a part of the model such as head or "
-              "encoder.0 (may be repeated)")
+              "do not round these matrices: a parameter, or a part of the model such as head or encoder.0 "
+              "(may be repeated)")
       .flag("json", &R::json,
-            "what was decided, matrix by matrix, and the scores, as JSON; a list where several runs are "
-            "meant")
-      .flag("csv", &R::csv, "the scores before and after, as CSV")
+            "print the decision for each matrix and the scores as JSON; a list for several runs")
+      .flag("csv", &R::csv, "print the scores before and after as CSV")
       .include(&R::model, model_options())
       .include(&R::selection, run_arguments())
       .exclude("json", "csv")
-      .range("tolerance", 0, 10, "--tolerance must be from 0 to 10: 0.01 lets the loss grow by a hundredth")
-      .least("examples", 1, "--examples must be at least 1")
+      .range("tolerance", 0, 10, "invalid --tolerance {}: expected 0 to 10; 0.01 lets the loss grow by 1 %")
+      .least("examples", 1, "invalid --examples {}: expected at least 1")
       .refuse([](const R& request) -> std::string {
         if (request.bits == 4 || request.bits == 8) return "";
-        return "--bits is " + std::to_string(request.bits) + "; it must be 8 or 4";
+        return "invalid --bits " + std::to_string(request.bits) + ": expected 8 or 4";
       });
 }
 

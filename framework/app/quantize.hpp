@@ -1,4 +1,4 @@
-// quantize: the weights of runs as integers; the worker does the work and answers in JSON.
+// quantize: writes the weights of runs as integers. The worker does the work and answers in JSON.
 #pragma once
 
 #include <functional>
@@ -26,10 +26,10 @@ struct QuantizeRequest {
 Form<QuantizeRequest> quantize_form();
 
 struct QuantizeResult {
-  std::vector<nlohmann::ordered_json> runs;  ///< what the worker of each answers, with "run"
+  std::vector<nlohmann::ordered_json> runs;  ///< the answer of each worker, with "run"
   bool one = false;                          ///< exactly one was asked for
 };
-/// `written` gets each as soon as it is there.
+/// Calls `written` after each run.
 QuantizeResult quantize(const QuantizeRequest& request, const App& app,
                         const std::function<void(const nlohmann::ordered_json&)>& written);
 

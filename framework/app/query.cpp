@@ -1,4 +1,4 @@
-// One statement of SQLite, read row by row.
+// `exp query`: runs one SQL statement and reads its rows. Read next: query.hpp.
 #include "app/query.hpp"
 
 #include <sqlite3.h>
@@ -25,11 +25,11 @@ class Query {
         sqlite3_prepare_v2(database.handle(), rest, -1, &second, nullptr) != SQLITE_OK || second;
     sqlite3_finalize(second);
     if (more) refuse("takes one statement at a time");
-    if (statement_ == nullptr) refuse("needs a question: \"SELECT id, name, status FROM run_status\"");
+    if (statement_ == nullptr) refuse("needs a statement: \"SELECT id, name, status FROM run_status\"");
     if (sqlite3_stmt_readonly(statement_) == 0 || sqlite3_column_count(statement_) == 0)
       refuse(
-          "only reads: SELECT, or WITH ... SELECT. Runs are changed by exp tag, note and rm, the file by exp "
-          "db");
+          "only reads: SELECT, or WITH ... SELECT; use exp tag, note and rm to change runs, exp db for the "
+          "file");
     for (int column = 0; column < sqlite3_column_count(statement_); ++column) {
       std::string name = sqlite3_column_name(statement_, column);
       for (int number = 2; std::find(names_.begin(), names_.end(), name) != names_.end(); ++number)
@@ -41,7 +41,7 @@ class Query {
   Query(const Query&) = delete;
   Query& operator=(const Query&) = delete;
 
-  /// The columns; two of one name are told apart by a number.
+  /// Returns the names of the columns. Equal names get a number.
   const std::vector<std::string>& names() const { return names_; }
 
   bool next() {
@@ -51,8 +51,8 @@ class Query {
     return false;
   }
 
-  /// Integers and real numbers as they are (the shortest text that reads back the same), NULL, text; bytes as
-  /// hexadecimal digits, and what JSON has no number for as the text "inf" or "-inf".
+  /// Returns integers and real numbers (as the shortest text that reads back the same), null or text. Bytes
+  /// become hexadecimal digits, infinite numbers the text "inf" or "-inf".
   nlohmann::ordered_json value(std::size_t index) const {
     const int column = static_cast<int>(index);
     switch (sqlite3_column_type(statement_, column)) {
@@ -61,7 +61,7 @@ class Query {
       case SQLITE_FLOAT: {
         const double number = sqlite3_column_double(statement_, column);
         if (std::isfinite(number)) return number;
-        return number > 0.0 ? "inf" : "-inf";  // SQLite makes NULL of what is no number
+        return number > 0.0 ? "inf" : "-inf";  // SQLite stores NaN as NULL
       }
       case SQLITE_NULL:
         return nullptr;
@@ -96,9 +96,9 @@ class Query {
     if ((code & 0xff) == SQLITE_INTERRUPT) throw WorkError("the query was interrupted");
     if ((code & 0xff) != SQLITE_ERROR) database_.fail(code, "read");
     const int at = sqlite3_error_offset(database_.handle());
-    throw UsageError("SQLite does not understand the query" +
-                     (at >= 0 ? " at character " + std::to_string(at + 1) : std::string()) + ": " + message +
-                     " (sqlite3 " + database_.path().string() + " .schema shows the tables)");
+    throw UsageError("invalid SQL" + (at >= 0 ? " at character " + std::to_string(at + 1) : std::string()) +
+                     ": " + message + " (sqlite3 " + database_.path().string() +
+                     " .schema shows the tables)");
   }
 
   Database& database_;
@@ -114,26 +114,26 @@ int is_stopped(void* stop) {
 
 Form<QueryRequest> query_form() {
   using R = QueryRequest;
-  return Form<R>("query",
-                 {"query SQL [options]",
-                  "Answers one question in SQL (docs/reference/store.md has examples). The database is "
-                  "opened for "
-                  "reading: whatever would write is refused. Ctrl-C ends a question that takes too long.",
-                  {{"exp query \"SELECT id, name, status FROM run_status\"", "all runs with their status"},
-                   {"exp query \"SELECT step, value FROM curve WHERE metric = 'dev/f1'\" --csv",
-                    "a curve for a spreadsheet"}}})
+  return Form<R>(
+             "query",
+             {"query SQL [options]",
+              "Runs one SQL query (docs/reference/store.md has examples). The database is opened for "
+              "reading, so statements that write are refused. Ctrl-C stops a slow query.",
+              {{"exp query \"SELECT id, name, status FROM run_status\"", "print all runs with their status"},
+               {"exp query \"SELECT step, value FROM curve WHERE metric = 'dev/f1'\" --csv",
+                "print a curve for a spreadsheet"}}})
       .flag("csv", &R::csv, "as CSV")
       .flag("json", &R::json, "as JSON: a list of objects")
-      .argument("sql", &R::sql, "a question in SQL")
+      .argument("sql", &R::sql, "an SQL query")
       .exclude("json", "csv");
 }
 
 void answer_query(const QueryRequest& request, const App& app, const QueryWriter& writer) {
   const auto database = open_encore_database(app.database, OpenMode::read);
   database->execute("PRAGMA query_only = ON");
-  const Unguarded own_question(*database);  // Query lets it read only
+  const Unguarded own_question(*database);  // Query allows only reading
   app.events.started();
-  constexpr int steps = 10000;  // of SQLite's machine between two looks: well below a millisecond
+  constexpr int steps = 10000;  // of SQLite's virtual machine between two checks: well below a millisecond
   sqlite3_progress_handler(database->handle(), steps, is_stopped, const_cast<std::atomic<int>*>(&app.stop));
   Query query(*database, request.sql);
   writer.begin(query.names());

@@ -1,4 +1,5 @@
-// query: one question in SQL. The connection cannot write, and what would is refused before it begins.
+// query: runs one SQL query. The connection is read-only, and statements that write are refused before they
+// start.
 #pragma once
 
 #include <functional>
@@ -20,15 +21,14 @@ struct QueryRequest {
 
 Form<QueryRequest> query_form();
 
-/// What the writer of an answer gets: the names of the columns, then each row. Values are numbers, text
-/// (blobs as hexadecimal digits) or null.
+/// Receives the names of the columns, then each row. Values are numbers, text (blobs as hexadecimal digits)
+/// or null.
 struct QueryWriter {
   std::function<void(const std::vector<std::string>& names)> begin;
   std::function<void(const std::vector<nlohmann::ordered_json>& row)> row;
 };
 
-/// Throws UsageError for what SQLite does not understand or what would write, WorkError where the user
-/// interrupted the query.
+/// Throws UsageError for invalid SQL or a statement that writes, WorkError if the user interrupted the query.
 void answer_query(const QueryRequest& request, const App& app, const QueryWriter& writer);
 
 }  // namespace encore

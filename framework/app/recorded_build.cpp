@@ -1,4 +1,5 @@
-// Builds a commit of Encore in a work tree of its own.
+// `exp verify BUNDLE --build`: builds a recorded commit of Encore in a separate work tree. Read next:
+// recorded_build.hpp.
 #include "app/recorded_build.hpp"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A commit comes from a bundle: git must not take it for an option or a name.
+/// Checks a commit from a bundle, so that git cannot read it as an option or a name.
 void require_commit(const std::string& commit) {
   if (!is_commit_hash(commit))
     throw Error("the recorded commit is invalid: expected 40 or 64 hexadecimal digits");
@@ -31,29 +32,27 @@ ProgramOutput git(const fs::path& folder, std::vector<std::string> arguments, co
 void require_source(const fs::path& clone, const std::string& commit) {
   if (!git(clone, {"cat-file", "-e", commit + "^{commit}"}).end.success())
     throw Error("the clone " + clone.string() + " does not have the recorded commit " + commit +
-                "; fetch it (git fetch --all), or name another clone with --clone");
+                "; run git fetch --all, or choose another clone with --clone");
   if (!git(clone, {"cat-file", "-e", commit + ":framework/bundle/CMakeLists.txt"}).end.success())
-    throw Error(
-        "the recorded commit " + commit +
-        " is no Encore that knows bundles: an older Encore, or, where the runs do not say which source of "
-        "Encore trained them, the commit of another repository in which the experiment file lay. Build the "
-        "program yourself and verify with it, without --build");
+    throw Error("the recorded commit " + commit +
+                " cannot verify bundles: it is an older Encore or, if the runs do not record the source of "
+                "Encore, the commit of the experiment file's repository; build the program yourself and "
+                "verify without --build");
 }
 
 void require_diff(const CodeVersion& code, bool with_diff) {
   if (code.diff.empty()) return;
   if (code.diff.size() > code_diff_limit)
-    throw Error(
-        "what was changed in the recorded commit was cut when it was recorded, so it cannot be built");
+    throw Error("the recorded changes to the commit are incomplete, so it cannot be built");
   if (!with_diff)
-    throw Error("the recorded commit had been changed, by a diff of " +
+    throw Error("the recorded commit was changed by a diff of " +
                 std::to_string(std::ranges::count(code.diff, '\n')) +
-                " lines that stands in the bundle: code of whoever made it. Look at it (exp bundle show FILE "
-                "--diff); --with-diff applies it");
+                " lines from the bundle's author; read it with exp bundle show FILE --diff, and pass "
+                "--with-diff to apply it");
 }
 
 fs::path build_folder(const CodeVersion& code) {
-  if (cache_folder().empty()) throw Error("there is no place to build in; $ENCORE_CACHE names one");
+  if (cache_folder().empty()) throw Error("there is no folder to build in; set $ENCORE_CACHE");
   return cache_folder() / "builds" /
          (code.commit + (code.diff.empty() ? "" : "-" + sha256(code.diff).substr(0, 16)));
 }
@@ -64,21 +63,21 @@ void add_work_tree(const fs::path& clone, const CodeVersion& code, const fs::pat
   if (!added.end.success())
     throw Error("git could not make a work tree of " + code.commit + ": " + added.errors);
   if (code.diff.empty()) return;
-  // Without --unsafe-paths git writes nothing outside of the tree.
+  // Without --unsafe-paths, git does not write outside of the tree.
   const ProgramOutput applied = git(folder, {"apply", "--whitespace=nowarn", "-"}, code.diff);
   if (applied.end.success()) return;
   git(clone, {"worktree", "remove", "--force", folder.string()});
-  throw Error("the recorded diff does not fit its commit: " + applied.errors);
+  throw Error("the recorded diff does not apply to its commit: " + applied.errors);
 }
 
-/// What trained it: before version 10 of the database the only commit is that of the experiment's repository,
-/// which is Encore's where the experiment file lay in it.
+/// Returns the source of Encore that trained an attempt. Before version 10 of the database only the commit of
+/// the experiment's repository is known, which may be Encore's own.
 CodeVersion code_of(const AttemptRow& attempt) {
   if (!attempt.source) return {attempt.commit_hash, attempt.diff};
   if (attempt.source->commit.empty())
     throw Error("Encore was built without git from the folder " + attempt.source->archive +
                 ", whose source files have the SHA-256 " + attempt.source->sha256 +
-                "; build it from that archive and verify with it, without --build");
+                "; build it from that archive and verify without --build");
   return {attempt.source->commit, attempt.source->diff};
 }
 
@@ -93,7 +92,8 @@ CodeVersion recorded_code(Store& store, const std::vector<RunRow>& runs) {
     if (!found) found = code;
     if (found->commit != code.commit || found->diff != code.diff)
       throw Error(
-          "the runs were trained by Encore from several sources; name those of one behind the bundle");
+          "the runs were trained by several versions of Encore; name only runs of one version after the "
+          "bundle");
   }
   return found.value_or(CodeVersion{});
 }
@@ -107,10 +107,10 @@ fs::path own_source_tree() {
 }
 
 fs::path build_recorded(const CodeVersion& code, const RecordedBuild& build, const App& app) {
-  if (code.commit.empty()) throw Error("no commit was recorded with these runs, so there is none to build");
+  if (code.commit.empty()) throw Error("cannot build: no commit is recorded with these runs");
   require_commit(code.commit);
   const fs::path clone = build.clone.empty() ? own_source_tree() : build.clone;
-  if (clone.empty()) throw Error("this Encore is installed without its source; --clone names a clone of it");
+  if (clone.empty()) throw Error("this Encore is installed without its source; pass --clone DIR");
   require_source(clone, code.commit);
   require_diff(code, build.with_diff);
   const fs::path folder = build_folder(code);

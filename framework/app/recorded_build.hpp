@@ -1,6 +1,6 @@
-// exp verify BUNDLE --build: the program of the recorded commit, built in a work tree of its own. The commit
-// comes from a clone that the user has; of the bundle itself comes only a diff, which is code of somebody
-// else, and is applied only where that is asked for too.
+// exp verify BUNDLE --build: builds the program of the recorded commit in a separate work tree. The commit
+// comes from the user's clone. Only a diff can come from the bundle; it is foreign code, so it is applied
+// only with --with-diff.
 #pragma once
 
 #include <filesystem>
@@ -13,20 +13,20 @@
 namespace encore {
 
 struct RecordedBuild {
-  std::filesystem::path clone;  ///< of Encore; empty: the one that this program was built in
+  std::filesystem::path clone;  ///< of Encore; empty: the tree in which this program was built
   std::string backend;
-  bool with_diff = false;  ///< apply what was changed in it
+  bool with_diff = false;  ///< apply the recorded changes
 };
 
-/// The one commit and diff of Encore that trained all of these runs; empty where none was recorded. Throws
-/// Error where they are several, and where there was no git.
+/// Returns the commit and diff of Encore that trained these runs, or empty ones if none is recorded. Throws
+/// Error if the runs have several, or if Encore was built without git.
 CodeVersion recorded_code(Store& store, const std::vector<RunRow>& runs);
 
-/// The tree in which this program was built; empty where it is installed.
+/// Returns the tree in which this program was built, or "" if it is installed.
 std::filesystem::path own_source_tree();
 
-/// Returns the path of its `exp`. What was built before is used again. Throws Error where the commit is not
-/// in the clone, or is none that can be built, and where a diff would have to be applied and may not be.
+/// Returns the path of the built `exp`, and reuses an earlier build. Throws Error if the commit is not in the
+/// clone or cannot be built, or if it has a diff and `with_diff` is false.
 std::filesystem::path build_recorded(const CodeVersion& code, const RecordedBuild& build, const App& app);
 
 }  // namespace encore

@@ -1,4 +1,5 @@
-// Removes runs and garbage, after a question where they may not be meant.
+// `exp rm`, `exp undelete` and `exp gc`: remove runs and garbage, and ask before dangerous steps. Read next:
+// removal.hpp.
 #include "app/removal.hpp"
 
 #include <algorithm>
@@ -13,7 +14,7 @@ std::vector<std::int64_t> numbers_of(const std::vector<RunRow>& runs) {
   return numbers;
 }
 
-/// "a"; "3 runs, a, b, c,"; of very many the first ones and how many more.
+/// Returns "a" or "3 runs, a, b, c,". A long list has the first names and the number of the others.
 std::string list_of(const std::vector<RunRow>& runs) {
   constexpr std::size_t most = 30;
   return (runs.size() > 1 ? std::to_string(runs.size()) + " runs, " : "") + names_text(runs, most) +
@@ -26,7 +27,7 @@ RunSelection with_sight(const SelectionRequest& request, Sight sight) {
   return selection;
 }
 
-/// Throws Error where another run, which stays, starts or learns from one of these.
+/// Throws Error if a run that stays starts or learns from one of these.
 void require_unneeded(const RmRequest& request, Store& store, const std::vector<RunRow>& runs) {
   if (request.force) return;
   std::string text;
@@ -38,10 +39,10 @@ void require_unneeded(const RmRequest& request, Store& store, const std::vector<
     if (children.empty()) continue;
     text += (text.empty() ? "" : "\n") + std::string("run ") + run.name + " (" + run.id +
             ") stays: " + list_of(children) + (children.size() > 1 ? " need" : " needs") +
-            " its weights, which exp verify reads again";
+            " its weights for exp verify";
   }
   if (!text.empty())
-    throw Error(text + "\nName those that need it too, or give --force to remove it all the same.");
+    throw Error(text + "\nAlso name the runs that need it, or pass --force to remove it anyway.");
 }
 
 RmResult purge(const RmRequest& request, const App& app, Store& store) {
@@ -55,13 +56,14 @@ RmResult purge(const RmRequest& request, const App& app, Store& store) {
   return result;
 }
 
-/// Of all runs, and of what belongs to none; empty where somebody said no.
+/// Returns the garbage of all runs and of folders without a run. Returns an empty list if the user answers
+/// no.
 std::optional<std::vector<Garbage>> collect_all(const GcRequest& request, const App& app, Store& store) {
   std::vector<Garbage> list = find_garbage(store);
   if (request.dry_run) return list;
   const auto folders = std::count_if(
       list.begin(), list.end(), [](const Garbage& garbage) { return garbage.kind == GarbageKind::folder; });
-  // Such a folder may be the only record of its run, when somebody lost the database.
+  // Such a folder may be the only record of its run, if the database was lost.
   const bool sure =
       folders == 0 || confirmed(app, request.yes,
                                 "remove " + std::to_string(folders) +
@@ -83,14 +85,14 @@ std::optional<std::vector<Garbage>> collect(const GcRequest& request, const App&
 
 Form<RmRequest> rm_form() {
   using R = RmRequest;
-  return Form<R>("rm",
-                 {"rm RUN... [options]",
-                  "Takes runs out of sight: ls does not show them, and run and plan treat what they asked "
-                  "as never asked. Nothing is lost: exp undelete brings them back. Their names stay taken. "
-                  "Runs that were not named one by one are listed first, and you are asked.",
-                  {{"exp rm \"quick*\" -y", "all whose names begin so; ls --removed still shows them"}}})
-      .flag("purge", &R::purge, "remove them for good, with their folders; removed ones too")
-      .flag("force", &R::force, "also a run whose weights another one starts from ([model] from)")
+  return Form<R>("rm", {"rm RUN... [options]",
+                        "Hides runs: ls does not list them, and run and plan treat their questions as new. "
+                        "Nothing is lost: exp undelete restores them. Their names stay in use. Lists the "
+                        "runs and asks first, unless they are named one by one.",
+                        {{"exp rm \"quick*\" -y",
+                          "hide all runs whose names begin with quick; ls --removed still lists them"}}})
+      .flag("purge", &R::purge, "remove the runs for good, with their folders; also hidden runs")
+      .flag("force", &R::force, "also remove runs that other runs start from ([model] from)")
       .flag("yes,y", &R::yes, "do not ask")
       .flag("json", &R::json, "as JSON")
       .include(&R::selection, run_arguments());
@@ -99,8 +101,8 @@ Form<RmRequest> rm_form() {
 Form<UndeleteRequest> undelete_form() {
   using R = UndeleteRequest;
   return Form<R>("undelete", {"undelete RUN... [options]",
-                              "Brings runs back that exp rm took out of sight (exp ls --removed lists them).",
-                              {{"exp undelete \"quick*\"", "as if they had never been removed"}}})
+                              "Restores runs that exp rm has hidden (exp ls --removed lists them).",
+                              {{"exp undelete \"quick*\"", "restore all runs whose names begin with quick"}}})
       .flag("json", &R::json, "as JSON")
       .include(&R::selection, run_arguments());
 }
@@ -112,8 +114,8 @@ RmResult remove_runs(const RmRequest& request, const App& app) {
   RmResult result{.runs = selected.runs};
   require_unneeded(request, store, result.runs);
   result.declined =
-      !selected.named && !confirmed(app, request.yes, "take " + list_of(result.runs) + " out of sight",
-                                    "exp undelete brings back what was removed.");
+      !selected.named && !confirmed(app, request.yes, "hide " + list_of(result.runs) + " from exp ls",
+                                    "exp undelete restores them.");
   if (!result.declined) store.set_removed(numbers_of(result.runs), true);
   return result;
 }
@@ -127,15 +129,14 @@ std::vector<RunRow> undelete_runs(const UndeleteRequest& request, const App& app
 
 Form<GcRequest> gc_form() {
   using R = GcRequest;
-  return Form<R>("gc",
-                 {"gc [RUN...] [options]",
-                  "Removes checkpoints that are neither the best nor the last of their run, what "
-                  "interrupted writes and verifications left, and folders of runs that the database does "
-                  "not know (these only with -y, or when asked). Runs on which a process works are left "
-                  "alone. With RUN only the folders of these runs are looked at.",
-                  {{"exp gc --dry-run", "what would go, and how many bytes that is"},
-                   {"exp gc -y", "remove it, without a question"}}})
-      .flag("dry-run,n", &R::dry_run, "only show it")
+  return Form<R>("gc", {"gc [RUN...] [options]",
+                        "Removes checkpoints that are neither the best nor the last of their run, leftovers "
+                        "of interrupted writes and verifications, and folders of runs that the database does "
+                        "not know (these only with -y or after a question). Skips runs that are being "
+                        "trained. With RUN, cleans only the folders of these runs.",
+                        {{"exp gc --dry-run", "list the garbage and its size"},
+                         {"exp gc -y", "remove the garbage without a question"}}})
+      .flag("dry-run,n", &R::dry_run, "only list the garbage")
       .flag("json", &R::json, "as JSON")
       .flag("csv", &R::csv, "as CSV")
       .flag("yes,y", &R::yes, "do not ask")

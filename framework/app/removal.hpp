@@ -1,5 +1,4 @@
-// rm, undelete and gc: runs out of sight and back, or for good, and what nothing needs any more in their
-// folders.
+// rm, undelete and gc: hide, restore or purge runs, and remove garbage from their folders.
 #pragma once
 
 #include <optional>
@@ -21,10 +20,10 @@ struct RmRequest {
 Form<RmRequest> rm_form();
 
 struct RmResult {
-  std::vector<RunRow> runs;  ///< that were removed
-  bool declined = false;     ///< the user was asked and did not agree
+  std::vector<RunRow> runs;  ///< the removed runs
+  bool declined = false;     ///< the user answered no
 };
-/// Throws Error where another run, which stays, starts or learns from one of these.
+/// Throws Error if a run that stays starts or learns from one of these.
 RmResult remove_runs(const RmRequest& request, const App& app);
 
 struct UndeleteRequest {
@@ -34,7 +33,7 @@ struct UndeleteRequest {
 
 Form<UndeleteRequest> undelete_form();
 
-/// The runs that are back.
+/// Returns the restored runs.
 std::vector<RunRow> undelete_runs(const UndeleteRequest& request, const App& app);
 
 struct GcRequest {
@@ -46,7 +45,8 @@ struct GcRequest {
 
 Form<GcRequest> gc_form();
 
-/// What was removed, or would be; nothing where the user was asked and did not agree.
+/// Returns the removed garbage, or with `dry_run` what would be removed. Returns an empty list if the user
+/// answered no.
 std::optional<std::vector<Garbage>> collect_garbage(const GcRequest& request, const App& app);
 
 }  // namespace encore

@@ -23,23 +23,23 @@ namespace encore {
 namespace {
 
 namespace fs = std::filesystem;
-/// Of the examples of the new files, where nothing else is said.
+/// The default share of the new examples to hold out.
 constexpr double usual_share = 0.2;
 
-/// The experiment file that --name would stand in is never written, so that a place in it helps nobody.
+/// Checks --name. The message leaves out the place, because the experiment file is never written.
 void require_name(const std::string& name) {
   Problems problems;
   parse_name(name, Place(), problems);
   if (!problems.empty()) throw UsageError("--name: " + problems.all().front().message);
 }
 
-/// Files with the SHA-256 of their content.
+/// Returns the files with the SHA-256 of their content.
 std::vector<DataFile> files_of(const std::vector<std::string>& names, const std::string& option) {
   std::vector<DataFile> files;
   for (const std::string& name : names) {
     const fs::path path = fs::absolute(name).lexically_normal();
     std::error_code failure;
-    if (!fs::is_regular_file(path, failure)) throw UsageError("--" + option + " " + name + " is no file");
+    if (!fs::is_regular_file(path, failure)) throw UsageError("--" + option + " " + name + " is not a file");
     files.push_back({path.string(), sha256_of_file(path)});
   }
   return files;
@@ -83,7 +83,7 @@ class Retrain {
   }
 
  private:
-  /// The parent's own specification, once it is known that it has weights and scores to be held against.
+  /// Returns the parent's specification, after a check that it has weights and scores to compare with.
   Specification loaded() const {
     if (parent_.state != RunState::completed)
       throw UsageError("run " + parent_.name + " " + state_clause(parent_.state) +
@@ -92,34 +92,35 @@ class Retrain {
     Specification specification = Specification::load(store_.run_folder(parent_.id));
     if (trains_nothing(specification))
       throw UsageError("run " + parent_.name +
-                       " was taken over without training (train.epochs = 0), so that there is nothing to do "
-                       "again; write an experiment that starts from it: [model] from");
+                       " was imported without training (train.epochs = 0), so it cannot be retrained; write "
+                       "an experiment that starts from it: [model] from");
     return specification;
   }
 
-  /// What new examples are scored, and what share of them is not learned from.
+  /// Chooses the new examples that are scored, and the share of them that is held out.
   void choose_test() {
     const double kept = held_out_share(before_);
     const bool file = !request_.new_test.empty();
     const std::optional<double>& share = request_.hold_out;
     if (share && kept > 0 && *share != kept)
       throw UsageError("run " + parent_.name + " held out " + shortest(kept) +
-                       " of its own new examples, which must stay so: what it did not learn from would be "
-                       "learned now, and the other way round; leave --hold-out out");
+                       " of its new examples, which must stay the same, so that held-out examples are never "
+                       "trained on; remove --hold-out");
     held_out_ = kept > 0 ? kept : file ? 0.0 : share.value_or(usual_share);
     test_ = file ? NewTest{files_of(request_.new_test, "new-test")} : NewTest{with_, held_out_};
     for (const DataFile& one : test_.files)
       if (file && std::ranges::find(with_, one.sha256, &DataFile::sha256) != with_.end())
-        throw UsageError("--new-test " + one.path +
-                         " has the content of a file of --with; a model must not be "
-                         "judged by what it learned from");
+        throw UsageError(
+            "--new-test " + one.path +
+            " has the content of a file of --with; a model must not be tested on its training data");
   }
 
   void plan() {
     const std::string backend = request_.backend.backend.value_or(parent_.backend);
     const std::vector<std::string>& plugin_path = request_.backend.plugin_path;
-    const std::vector<std::string> folders = run_plugin_folders(app_, plugin_path, store_, parent_, before_,
-                                                                backend);  // asks where one is not trusted
+    const std::vector<std::string> folders =
+        run_plugin_folders(app_, plugin_path, store_, parent_, before_,
+                           backend);  // asks about a plugin that is not trusted
     RetrainWishes wishes{.name = request_.name.value_or(""),
                          .with = {},
                          .held_out = held_out_,
@@ -138,8 +139,8 @@ class Retrain {
                                                    fs::absolute(wishes.name + ".toml"), overrides),
                              backend, plugin_path);
     if (planned_.runs.size() != 1)
-      throw UsageError("exp retrain trains one run, and this asks for " +
-                       std::to_string(planned_.runs.size()) + "; give one seed");
+      throw UsageError("exp retrain trains one run, but the settings make " +
+                       std::to_string(planned_.runs.size()) + " runs; give one seed");
     planned_.overrides = overrides;
     name_like_experiment(planned_);
     require_old_data();
@@ -149,15 +150,15 @@ class Retrain {
 
   PlannedRun& run_to_do() { return planned_.runs.front(); }
 
-  /// The old sets must be those that the parent was trained and scored on.
+  /// Checks that the old sets are those that the parent was trained and scored on.
   void require_old_data() {
     for (const auto& [role, file] : run_to_do().specification.data) {
       if (role == pretrained_role || role.starts_with("vocab")) continue;
       const auto before = before_.data.find(role);
       if (before != before_.data.end() && before->second.sha256 != file.sha256)
         throw Error(file.path + " (" + role + ") has changed since " + parent_.name +
-                    " was trained, so that old and new could not be told apart; put the file back, and give "
-                    "what is new with --with");
+                    " was trained, so old and new data cannot be distinguished; restore the file, and pass "
+                    "new data with --with");
     }
   }
 
@@ -184,7 +185,7 @@ class Retrain {
                    session_places(request_.session, planned_.backend, 1), session);
   }
 
-  /// By what is recorded, where that is the comparison that is asked for; else by a new one.
+  /// Returns the recorded comparison if it is the requested one, else makes a new one.
   Retraining judge(const RunRow& run) {
     const nlohmann::json recorded = read_retraining(store_, run);
     if (!recorded.is_null()) {
@@ -245,51 +246,46 @@ Form<RetrainRequest> retrain_form() {
   return Form<R>(
              "retrain",
              {"retrain RUN --with FILE... [--new-test FILE] [--promote-if RULE] [options]",
-              "Trains a complete run once more, with the settings it had, on its data and on new data, from "
-              "its weights onward. A share of the new examples is held out, or --new-test names a file; the "
-              "new run and its parent are compared there and on the old test set, over the same examples. "
-              "Where the rule holds, the new run is promoted: it stands for its parent (--promoted, in "
-              "every verb that takes runs). The same command does only what is missing. Exit code 0: "
-              "promoted, 4: not promoted.",
-              {{"exp retrain quickstart --with new.conll", "hold out 20 % of the new examples to judge by"},
-               {"exp retrain quickstart --with new.conll --new-test fresh.conll --dry-run",
-                "what would be done"},
+              "Trains a complete run again with the same settings, on its data and new data, starting from "
+              "its weights. Compares the new run and its parent on the old test set and on new examples: a "
+              "held-out share, or --new-test. If the rule holds, the new run is promoted and replaces its "
+              "parent wherever --promoted is given. Running the same command again does only what is "
+              "missing. Exit code 0: promoted, 4: not promoted.",
+              {{"exp retrain quickstart --with new.conll",
+                "hold out 20 % of the new examples for the comparison"},
+               {"exp retrain quickstart --with new.conll --new-test fresh.conll --dry-run", "show the plan"},
                {"exp retrain quickstart --with new.conll --promote-if \"old_low >= -1 and new_low > 0\"",
-                "only where the intervals at 95 % say so"},
-               {"exp serve quickstart --promoted", "the newest promoted run of a lineage"}}})
+                "promote by the ends of the 95 % intervals"},
+               {"exp serve quickstart --promoted", "serve the newest promoted run of a lineage"}}})
       .option("with", &R::with, "FILE",
-              "a file with new examples, in the format of the old ones (may be repeated)")
-      .option(
-          "new-test", &R::new_test, "FILE",
-          "compare on this file, and learn from all new examples (may be repeated where a set has several "
-          "files)")
-      .option(
-          "hold-out", &R::hold_out, "SHARE",
-          "compare on this share of the new examples, which are not learned from (default: 0.2, or what the "
-          "run held out of its own new examples)")
+              "a file with new examples, in the format of the old data (may be repeated)")
+      .option("new-test", &R::new_test, "FILE",
+              "compare on this file, and train on all new examples (repeat it if a set has several files)")
+      .option("hold-out", &R::hold_out, "SHARE",
+              "hold out this share of the new examples for the comparison (default: 0.2, or the share that "
+              "the run held out of its own new examples)")
       .flag("from-scratch", &R::from_scratch,
-            "train from where the run once started, not from its weights: what new classes need")
+            "start where the run itself started, not from its weights; needed for new classes")
       .option("promote-if", &R::promote_if, "RULE",
               "a condition on the gains old and new, in points of the measure, and on the ends of their "
               "intervals: old_low, old_high, new_low, new_high")
       .option("measure", &R::measure, "NAME",
-              "what is compared, such as loss (default: what chose the run's checkpoints)")
-      .option(
-          "name", &R::name, "NAME",
-          "of the new run (default: that of the first of its lineage with -retrained, and - for what names "
-          "of experiments may not hold)")
+              "the compared measure, such as loss (default: the one that chose the run's checkpoints)")
+      .option("name", &R::name, "NAME",
+              "name of the new run (default: the first name of its lineage with -retrained, and - for "
+              "characters that names of experiments cannot have)")
       .option("set,S", &R::set, "KEY=VALUE", "override a setting of the run (may be repeated)")
       .option("seed", &R::seed, "N", "short for -S seed=N")
-      .flag("dry-run,n", &R::dry_run, "only show what would be done")
-      .flag("json", &R::json, "the answer as JSON; what training says goes to the standard error")
+      .flag("dry-run,n", &R::dry_run, "only show the plan")
+      .flag("json", &R::json, "print the answer as JSON; training's output goes to standard error")
       .include(&R::backend, backend_options())
       .include(&R::session, session_options())
       .include(&R::selection, run_options())
       .argument("run", &R::run)
-      .exclude("new-test", "hold-out", "--new-test and --hold-out name two new test sets; give one of them")
+      .exclude("new-test", "hold-out", "--new-test and --hold-out exclude each other")
       .refuse([](const R& request) -> std::string {
         if (request.hold_out && !(*request.hold_out > 0.0 && *request.hold_out < 1.0))
-          return "--hold-out is a share of the new examples, above 0 and below 1";
+          return "invalid --hold-out: expected a share of the new examples, above 0 and below 1";
         return wrong_jobs_of_slurm(request.session);
       })
       .refuse([](const R& request) -> std::string {

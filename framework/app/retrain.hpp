@@ -1,5 +1,4 @@
-// retrain: a run once more, on its data and on new data, and whether it takes the place of the one it came
-// from.
+// retrain: trains a run again on its data and new data, and decides whether the new run replaces it.
 #pragma once
 
 #include <optional>
@@ -16,7 +15,7 @@ namespace encore {
 struct RetrainRequest {
   std::string run;
   std::vector<std::string> with;      ///< files with new examples
-  std::vector<std::string> new_test;  ///< compare on these; none: on a share of the new examples
+  std::vector<std::string> new_test;  ///< compare on these; empty: on a share of the new examples
   std::optional<double> hold_out;     ///< that share
   bool from_scratch = false;
   std::string promote_if = default_promotion_rule;
@@ -32,7 +31,7 @@ struct RetrainRequest {
 
 Form<RetrainRequest> retrain_form();
 
-/// What would be done.
+/// The plan of a retraining.
 struct RetrainPlan {
   std::string run;  ///< name of the new run
   Action action = Action::start;
@@ -47,14 +46,14 @@ struct RetrainPlan {
 struct RetrainResult {
   RunRow parent;
   RetrainPlan plan;
-  std::optional<SessionResult> session = {};  ///< of this call's training
-  /// Both where the run is complete and was compared.
+  std::optional<SessionResult> session = {};  ///< the training of this call
+  /// Both are set if the run is complete and was compared.
   std::optional<RunRow> run = {};
   std::optional<Retraining> retraining = {};
-  std::string state = {};  ///< of a run that is not complete: "interrupted", "not there"
+  std::string state = {};  ///< state of an unfinished run: "interrupted", "not there"
 };
 
-/// What a retraining reports beside its session: it begins.
+/// The report of a retraining beside its session: its beginning.
 class RetrainEvents : public SessionEvents {
  public:
   virtual void retrains(const std::string& run, const RunRow& parent, bool from_scratch) = 0;

@@ -1,4 +1,5 @@
-// Resolved settings as TOML. JSON and TOML write texts, numbers, booleans and lists of them alike.
+// Writes resolved settings as TOML. JSON and TOML have the same syntax for strings, numbers, booleans and
+// lists of them. Read next: retrained_experiment.hpp.
 #include "app/retrained_experiment.hpp"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ std::string key_text(const std::string& key) {
   return bare ? key : json(key).dump();
 }
 
-/// A table that stands within a line: model.from.
+/// Returns an inline table, such as model.from.
 std::string toml_text(const json& value) {
   if (!value.is_object()) return value.dump();
   std::string text;
@@ -28,7 +29,7 @@ std::string toml_text(const json& value) {
   return "{ " + text + " }";
 }
 
-/// The tables of a resolved experiment, without what has its default.
+/// Returns the tables of a resolved experiment without options that have their default.
 class Tables {
  public:
   explicit Tables(const Origins& origins) : origins_(origins) {}
@@ -57,15 +58,15 @@ class Tables {
   std::string text_;
 };
 
-/// What a run starts from that starts where its parent did. An experiment file that trained the run in
-/// between may say something else by now; the run itself does not.
+/// Returns the start of a run that starts where its parent did. The run is named by its id, because the
+/// experiment file that trained it may have changed.
 json same_start(Store& store, const RunRow& run, const json& from) {
   if (!from.is_object() || from.contains("run")) return from;
   const std::optional<ParentRow> parent = store.read_parent(run);
   if (!parent || !parent->run)
     throw Error("the run that " + run.name +
-                " started from is not in the database any more, so that it "
-                "cannot be trained anew; leave out --from-scratch");
+                " started from is no longer in the database, so it cannot be trained from scratch; remove "
+                "--from-scratch");
   return {{"run", parent->run->id}};
 }
 
@@ -76,7 +77,7 @@ json model_table(Store& store, const RunRow& run, const json& model, bool from_s
   return table;
 }
 
-/// `set`: options that are new, beside those that the run was given.
+/// `set`: new options beside those of the run.
 void put_option(json& config, Origins& origins, const std::string& table, const std::string& option,
                 json value) {
   config[table][option] = std::move(value);
@@ -101,13 +102,13 @@ std::string retrained_text(Store& store, const RunRow& run, const Specification&
   Origins origins = specification.origin;
   std::vector<std::string> more = added_files(specification);
   more.insert(more.end(), wishes.with.begin(), wishes.with.end());
-  config["data"].erase("root");  // paths are absolute
+  config["data"].erase("root");  // the paths are absolute
   put_option(config, origins, "data", "more", more);
   if (wishes.held_out > 0) put_option(config, origins, "data", "held_out", wishes.held_out);
   put_option(config, origins, "train", "retrains", run.id);
   const json model = model_table(store, run, config.at("model"), wishes.from_scratch);
   if (!wishes.from_scratch) {
-    config.erase("tokenizer");  // as its model, it comes with the weights
+    config.erase("tokenizer");  // the tokenizer comes with the weights, as the model does
     if (const auto started = last_started(store.read_attempts(run.number)); started && started->max_length)
       put_option(config, origins, "data", "max_length", *started->max_length);
   }

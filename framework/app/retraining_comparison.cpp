@@ -1,4 +1,5 @@
-// Stored predictions, and answers of workers.
+// Compares a run with its parent, from stored predictions and workers' answers. Read next:
+// retraining_comparison.hpp.
 #include "app/retraining_comparison.hpp"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ namespace encore {
 
 namespace {
 
-/// A run's answer about one set.
+/// The scores of a run on one set.
 struct ScoredSet {
   Statistics statistics;
   std::size_t examples = 0;
@@ -36,8 +37,7 @@ ScoredSet score_now(const ModelRequest& request, const App& app, Store& store, c
       worker_answer(app.events, trained.worker, worker_arguments(app, request, trained, "evaluate", more));
   for (std::size_t i = 0; i < test.files.size(); ++i)
     if (answer.at("files").at(i).at("sha256") != test.files[i].sha256)
-      throw Error(test.files[i].path +
-                  " has changed while the run was trained; start the same command again");
+      throw Error(test.files[i].path + " has changed while the run was trained; run the same command again");
   ScoredSet result;
   for (const nlohmann::json& example : answer.value("statistics", nlohmann::json::array()))
     add_example(result.statistics, example);
@@ -51,8 +51,8 @@ Statistics stored_statistics(Store& store, const RunRow& run, const std::string&
   const std::filesystem::path file = recorded_artifact(store, run, predictions_name(split));
   PredictedStatistics read = read_statistics(file);
   if (read.is_old)
-    throw Error(file.string() + " is of an older version, whose predictions have no statistics; train " +
-                run.name + " again (exp run FILE --fresh)");
+    throw Error(file.string() + " was written by an older version without statistics; train " + run.name +
+                " again (exp run FILE --fresh)");
   return std::move(read.statistics);
 }
 
@@ -107,9 +107,7 @@ Metric compared_measure(Store& store, const RunRow& run, const std::string& name
     measure = metrics.of(measure.split() + "/" + name);
   }
   if (!measure.is_known() || measure.meaning.better == Better::neither)
-    throw Error(measure.name +
-                " does not say which of two runs is better; name another measure with "
-                "--measure");
+    throw Error(measure.name + " has no better direction; choose another measure with --measure");
   return measure;
 }
 

@@ -1,5 +1,5 @@
-// What `exp retrain` compares when a run is complete: the run and its parent on the set that both were scored
-// on at their end, and on a new set, which their workers score now.
+// The comparison of `exp retrain` after a run is complete: the run and its parent on the set on which both
+// were scored at their end, and on a new set, which their workers score now.
 #pragma once
 
 #include "analysis/retraining.hpp"
@@ -8,25 +8,26 @@
 
 namespace encore {
 
-/// Of which the new set is made.
+/// The source of the new set.
 struct NewTest {
   std::vector<DataFile> files;
   double held_out = 0.0;  ///< this share of them; 0: all
 
-  /// "20 % of new.conll"
+  /// Returns, for example, "20 % of new.conll".
   std::string text() const;
 };
 
-/// The measure that compares them: `name` ("f1"), else that by which the run chose its checkpoints; on the
-/// test set, or on the development set where there is no test set. Throws Error for one that the run has not,
-/// or of which neither direction is better.
+/// Returns the measure of the comparison: `name` ("f1"), else the one that chose the run's checkpoints, on
+/// the test set, or on the development set if there is no test set. Throws Error if the run does not have the
+/// measure, or if the measure has no better direction.
 Metric compared_measure(Store& store, const RunRow& run, const std::string& name);
 
-/// Everything but rule and verdict. Throws Error where predictions are gone or a worker refuses.
+/// Returns the comparison without rule and verdict. Throws Error if predictions are missing or a worker
+/// fails.
 Retraining compare_with_parent(const ModelRequest& request, const App& app, Store& store, const RunRow& run,
                                const RunRow& parent, const Metric& measure, const NewTest& test);
 
-/// Whether this is the comparison that compare_with_parent would make.
+/// Returns whether compare_with_parent would make this comparison.
 bool is_same_comparison(const Retraining& retraining, const RunRow& parent, const Metric& measure,
                         const NewTest& test);
 

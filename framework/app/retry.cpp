@@ -1,4 +1,4 @@
-// Chooses the runs that are started again, and works on them.
+// `exp retry`: chooses the runs to start again and trains them. Read next: retry.hpp.
 #include "app/retry.hpp"
 
 #include <algorithm>
@@ -15,11 +15,11 @@ namespace encore {
 
 namespace {
 
-/// Which runs are meant, and how many others there are that a run would go on with.
+/// The selected runs, and the number of other unfinished runs, which `exp run` would resume.
 class Choice {
  public:
-  /// To be made before the store is settled: what `exp ls` calls lost may turn out to have ended in order,
-  /// with a checkpoint, after its `exp` was killed. Whoever asks for lost runs means it all the same.
+  /// Construct it before the store is settled: a run that `exp ls` calls lost may have ended normally, with a
+  /// checkpoint, after its `exp` was killed. --lost still selects it.
   Choice(const RetryRequest& request, Store& store) : failed_(request.failed), lost_(request.lost) {
     if (!lost_) return;
     for (const RunRow& run : store.list_runs({.states = {RunState::lost}})) seen_lost_.insert(run.id);
@@ -35,13 +35,13 @@ class Choice {
     return false;
   }
 
-  /// "no run of small has failed", with the others.
+  /// Returns, for example, "no run of small has failed", with the other runs.
   std::string none_text(const std::string& name) const {
     std::string text = "no run of " + name + " has ";
     text += failed_ && lost_ ? "failed or is lost" : failed_ ? "failed" : "been lost";
     for (const auto& [state, count] : others_)
       text += (state == others_.begin()->first ? "; " : ", ") + std::to_string(count) + " " + name_of(state);
-    return text + (others_.empty() ? "" : ": exp run with the experiment file goes on with those");
+    return text + (others_.empty() ? "" : ": exp run with the experiment file resumes them");
   }
 
  private:
@@ -65,13 +65,14 @@ PlannedRuns from_file(PlanRequest request, const std::string& file, const App& a
                 [&](const PlannedRun& run) { return !run.before || !choice.takes(*run.before); });
   for (PlannedRun& run : planned.runs) {
     set_action(run);
-    run.parent.reset();  // counted among all runs of the file; the runner looks for what is missing
+    run.parent.reset();  // an index into all runs of the file; the runner finds missing parents
     run.teacher.reset();
   }
   return planned;
 }
 
-/// Of a sweep with runs on several backends only one can be meant: they have different workers.
+/// Returns the backend of the runs. Runs on several backends are refused, because they need different
+/// workers.
 std::string only_backend(const BackendRequest& request, const std::vector<RunRow>& runs) {
   if (request.backend) return *request.backend;
   std::set<std::string> backends;
@@ -79,7 +80,7 @@ std::string only_backend(const BackendRequest& request, const std::vector<RunRow
   if (backends.size() == 1) return *backends.begin();
   std::string names;
   for (const std::string& backend : backends) names += (names.empty() ? "" : " and ") + backend;
-  throw UsageError("these runs are on " + names + "; say which with --backend");
+  throw UsageError("these runs are on " + names + "; choose one with --backend");
 }
 
 PlannedRuns from_database(const PlanRequest& request, const App& app, Store& store,
@@ -88,8 +89,8 @@ PlannedRuns from_database(const PlanRequest& request, const App& app, Store& sto
        {std::pair("set", !request.set.empty()), std::pair("seed", request.seed.has_value()),
         std::pair("name", request.name.has_value())})
     if (written)
-      throw UsageError(std::string("--") + option + " belongs to an experiment file, and " + name +
-                       " is none; runs of the database are tried again as they are");
+      throw UsageError(std::string("--") + option + " needs an experiment file, but " + name +
+                       " is not one; runs of the database are retried with their own settings");
   std::vector<RunRow> runs = selected_runs(app, store, selection).runs;
   std::erase_if(runs, [&](const RunRow& run) { return !choice.takes(run); });
   PlannedRuns planned;
@@ -119,27 +120,26 @@ Form<RetryRequest> retry_form() {
   return Form<R>(
              "retry",
              {"retry FILE|RUN... --failed|--lost [options]",
-              "Starts runs again as new attempts: failed ones from the start, lost ones from their newest "
-              "valid checkpoint. With an experiment file its runs are meant; otherwise those of the "
-              "database, whatever has become of the file.",
+              "Starts runs again as new attempts: failed runs from the start, lost runs from their newest "
+              "valid checkpoint. An experiment file selects its runs; other words select runs of the "
+              "database, even if their file has changed.",
               {{"exp retry quickstart --failed", "train the quickstart again from the start, if it failed"},
-               {"exp retry quickstart --lost --failed -j 2", "both kinds, two runs at once"}}})
+               {"exp retry quickstart --lost --failed -j 2", "retry both kinds, two runs at once"}}})
       .include(&R::plan, plan_options())
       .include(&R::session, session_options())
-      .flag("failed", &R::failed, "runs that failed, from the start")
-      .flag("lost", &R::lost, "runs whose process is gone, from their newest valid checkpoint")
+      .flag("failed", &R::failed, "retry failed runs from the start")
+      .flag("lost", &R::lost, "retry runs without a process from their newest valid checkpoint")
       .flag("accept-plugin-change", &R::accept_plugin_change,
-            "go on with lost runs whose plugin files have changed since; each change is recorded as an event")
-      .flag("json", &R::json, "how it ended as JSON; what training says goes to the standard error")
+            "resume lost runs even if their plugin files have changed; each change is recorded as an event")
+      .flag("json", &R::json, "print the result as JSON; training's output goes to standard error")
       .include(&R::selection, run_arguments())
       .refuse([](const R& request) -> std::string {
         if (request.selection.runs.empty() && !selection_from(request.selection).narrows())
           return "exp retry needs an experiment file, a sweep or a run (exp retry -h shows an example)";
-        if (!request.failed && !request.lost)
-          return "say which runs to start again: --failed, --lost or both";
+        if (!request.failed && !request.lost) return "exp retry needs --failed, --lost or both";
         if (request.plan.fresh || request.plan.changed)
           return std::string(request.plan.fresh ? "--fresh" : "--changed") +
-                 " belongs to exp run: retry works on the runs that are there";
+                 " is an option of exp run: retry works on existing runs";
         return wrong_jobs_of_slurm(request.session);
       });
 }
@@ -156,7 +156,7 @@ RetryResult retry(const RetryRequest& request, const App& app, SessionEvents& ev
   settle_launched(store);
   const bool is_file = words.size() == 1 && std::filesystem::is_regular_file(words.front());
   if (is_file && selection.narrows())
-    throw UsageError("--state, --tag, --sweep, --where and --best choose among runs of the database; \"" +
+    throw UsageError("--state, --tag, --sweep, --where and --best select runs of the database, but \"" +
                      words.front() + "\" is an experiment file");
   const PlannedRuns planned = is_file ? from_file(request.plan, words.front(), app, store, choice)
                                       : from_database(request.plan, app, store, selection, name, choice);

@@ -1,6 +1,6 @@
-// retry: starts runs again that failed (from the start) or were lost (from their newest valid checkpoint), of
-// an experiment file, or of a sweep or a run that the database knows: then nothing but the run's own folder
-// is read, so that it works when the file was changed or removed.
+// retry: starts failed runs again from the start, and lost runs from their newest valid checkpoint. The runs
+// come from an experiment file or from the database. In the second case only the run's folder is read, so it
+// works even if the file was changed or removed.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 namespace encore {
 
 struct RetryRequest {
-  PlanRequest plan;  ///< of an experiment file; its `file` is the first of selection.runs
+  PlanRequest plan;  ///< for an experiment file; its `file` is the first of selection.runs
   SessionRequest session;
   bool failed = false, lost = false;
   bool accept_plugin_change = false;
@@ -23,7 +23,7 @@ struct RetryRequest {
 Form<RetryRequest> retry_form();
 
 struct RetryResult {
-  std::string nothing;  ///< why there is nothing to do
+  std::string nothing;  ///< the reason if there is nothing to do
   std::optional<SessionResult> session;
 };
 

@@ -16,10 +16,11 @@ namespace encore {
 
 namespace {
 
-/// Opens the database and brings into it what processes that are gone have left. Null where there is none.
+/// Opens the database and merges the spools of processes that have ended. Returns null if there is no
+/// database.
 std::unique_ptr<Store> open_settled(const App& app, SessionEvents& events) {
   if (!std::filesystem::exists(app.database)) return nullptr;
-  // Another exp run may have made the file this moment, and its tables not yet.
+  // Another exp run may have just created the file, without its tables.
   auto store = std::make_unique<Store>(app.database, OpenMode::create);
   std::vector<RunRow> settled = store->settle();
   for (RunRow& run : settle_launched(*store)) settled.push_back(std::move(run));
@@ -27,7 +28,7 @@ std::unique_ptr<Store> open_settled(const App& app, SessionEvents& events) {
   return store;
 }
 
-/// True where the record of a run that is left alone, since it is complete, has gaps.
+/// Reports gaps in the records of complete runs. Returns whether there are any.
 bool report_gaps(Store& store, const PlannedRuns& planned, SessionEvents& events) {
   bool any = false;
   for (const PlannedRun& run : planned.runs) {
@@ -44,29 +45,27 @@ bool report_gaps(Store& store, const PlannedRuns& planned, SessionEvents& events
 
 Form<RunRequest> run_form() {
   using R = RunRequest;
-  return Form<R>("run",
-                 {"run FILE [-S key=value]... [options]",
-                  "Trains every run of an experiment file that is not complete yet: what is complete is "
-                  "skipped, what was interrupted goes on from its last checkpoint. Everything is checked "
-                  "before the first run starts. Ctrl-C writes a checkpoint and ends with exit code 75; the "
-                  "same command goes on. A file with [search] proposes its runs itself, one trial after the "
-                  "other, by what earlier ones gave.",
-                  {{"exp run experiments/quickstart.toml", "train the quickstart"},
-                   {"exp run experiments/quickstart.toml -S model.dropout=0.2 --seed 2",
-                    "the same with two settings changed"},
-                   {"exp run experiments/quickstart.toml --grid model.layers=1,2 --seeds 1-3",
-                    "a sweep without a file of its own: each value with each seed"},
-                   {"exp run experiments/quickstart.toml -j 4 --retries 2",
-                    "four runs of a sweep at once, and two more tries for a worker that crashes"},
-                   {"exp run experiments/quickstart.toml -S train.gradient_shards=2 --ranks 2",
-                    "trained by two processes together, with the bits of one"}}})
+  return Form<R>(
+             "run",
+             {"run FILE [-S key=value]... [options]",
+              "Trains every unfinished run of an experiment file: complete runs are skipped, interrupted "
+              "runs resume from their last checkpoint. Everything is checked before the first run starts. "
+              "Ctrl-C writes a checkpoint and ends with exit code 75; the same command resumes. A file with "
+              "[search] proposes its runs one trial after the other, from the results of earlier trials.",
+              {{"exp run experiments/quickstart.toml", "train the quickstart"},
+               {"exp run experiments/quickstart.toml -S model.dropout=0.2 --seed 2", "change two settings"},
+               {"exp run experiments/quickstart.toml --grid model.layers=1,2 --seeds 1-3",
+                "a sweep on the command line: each value with each seed"},
+               {"exp run experiments/quickstart.toml -j 4 --retries 2",
+                "train four runs at once; retry a crashed worker at most twice"},
+               {"exp run experiments/quickstart.toml -S train.gradient_shards=2 --ranks 2",
+                "train with two processes; the bits equal those of one"}}})
       .include(&R::plan, plan_arguments())
       .include(&R::session, session_options())
       .flag("accept-plugin-change", &R::accept_plugin_change,
-            "go on with runs whose plugin files have changed since; each change is recorded as an event")
-      .flag("json", &R::json, "how it ended as JSON; what training says goes to the standard error")
-      .exclude("changed", "accept-plugin-change",
-               "--changed trains again what --accept-plugin-change would go on with; give one of them");
+            "resume runs even if their plugin files have changed; each change is recorded as an event")
+      .flag("json", &R::json, "print the result as JSON; training's output goes to standard error")
+      .exclude("changed", "accept-plugin-change", "--changed and --accept-plugin-change exclude each other");
 }
 
 RunResult run(const RunRequest& request, const App& app, SessionEvents& events) {

@@ -1,4 +1,4 @@
-// Finds the models of runs, and refuses plugins that nobody has chosen.
+// Finds the models of runs, and refuses plugins that the user has not chosen. Read next: run_plugins.hpp.
 #include "app/run_plugins.hpp"
 
 #include <fcntl.h>
@@ -36,7 +36,7 @@ std::filesystem::path list_file() {
   return state.is_absolute() ? state / "encore/trusted_plugins" : std::filesystem::path();
 }
 
-/// Empty for a path that is no line.
+/// Returns the line of a plugin in the list, or "" if its path does not fit into a line.
 std::string line_of(const UsedPlugin& plugin) {
   std::error_code failure;
   const std::string path = std::filesystem::weakly_canonical(plugin.file, failure).string();
@@ -44,8 +44,8 @@ std::string line_of(const UsedPlugin& plugin) {
   return plugin.sha256 + "  " + path;
 }
 
-/// The plugin files that this user has let a worker load, by SHA-256 and path. A run folder or a database of
-/// somebody else cannot put one there: the list lies in the user's home.
+/// The plugin files that this user has allowed, by SHA-256 and path. The list is in the user's home, so a
+/// foreign run folder or database cannot add to it.
 class TrustedPlugins {
  public:
   /// Reads ${XDG_STATE_HOME:-~/.local/state}/encore/trusted_plugins, lines as sha256sum writes them; a
@@ -53,8 +53,7 @@ class TrustedPlugins {
   TrustedPlugins();
 
   bool contains(const UsedPlugin& plugin) const;
-  /// Appends what is not there yet. Where there is no home, or it cannot be written, nothing is remembered:
-  /// then a stored run asks again.
+  /// Appends new plugins. Without a writable home nothing is stored, and a stored run asks again.
   void add(const std::vector<UsedPlugin>& plugins);
 
  private:
@@ -81,19 +80,19 @@ void TrustedPlugins::add(const std::vector<UsedPlugin>& plugins) {
   if (text.empty() || file_.empty()) return;
   try {
     std::filesystem::create_directories(file_.parent_path());
-    // One write to the end: others may append at the same time.
+    // One write appends all lines, because other processes may append at the same time.
     const FileDescriptor file = open_file(file_, O_WRONLY | O_CREAT | O_APPEND, 0600);
     write_all(file.get(), std::as_bytes(std::span(text)), file_.string());
   } catch (const std::exception&) {
-    // A home that cannot be written is no reason not to train.
+    // Training continues if the home is not writable.
   }
 }
 
 namespace fs = std::filesystem;
 using Folders = std::vector<fs::path>;
 
-/// As when the run was planned, but for what belongs to a build: the last folder, and those named like its
-/// backend.
+/// Returns the plugin folders from the plan of the run, without those of a build: the last folder, and
+/// folders named like its backend.
 Folders named_in(const Specification& specification) {
   Folders named(specification.plugin_folders.begin(), specification.plugin_folders.end());
   if (!named.empty()) named.pop_back();
@@ -112,7 +111,7 @@ Folders without_repetitions(const Folders& folders) {
   return once;
 }
 
-/// However the folder is written.
+/// Returns a canonical path, so that two spellings of a folder are equal.
 bool lies_in(const Folders& folders, const fs::path& file) {
   return std::ranges::any_of(folders, [&](const fs::path& folder) {
     std::error_code missing;
@@ -120,7 +119,7 @@ bool lies_in(const Folders& folders, const fs::path& file) {
   });
 }
 
-/// What the specification needs from outside of `folders`.
+/// Returns the plugins that the specification needs from outside of `folders`.
 std::vector<UsedPlugin> plugins_outside(const Folders& folders, const Specification& specification,
                                         const Catalogue& catalogue) {
   std::vector<UsedPlugin> found;
@@ -135,7 +134,7 @@ std::vector<UsedPlugin> plugins_outside(const Folders& folders, const Specificat
   return found;
 }
 
-/// Those of the newest attempt that has any.
+/// Returns the plugins of the newest attempt that recorded any.
 std::vector<PluginRow> recorded_plugins(Store& store, const RunRow& run) {
   std::vector<PluginRow> plugins;
   for (AttemptRow& attempt : store.read_attempts(run.number))
@@ -143,7 +142,8 @@ std::vector<PluginRow> recorded_plugins(Store& store, const RunRow& run) {
   return plugins;
 }
 
-/// Empty where the file is the one the run was trained with, or nothing is known.
+/// Returns a notice if the run was trained with another file. Returns "" if the file is the same, or if
+/// nothing is recorded.
 std::string trained_with(const UsedPlugin& plugin, const std::vector<PluginRow>& recorded) {
   const auto before = std::ranges::find(recorded, plugin.name, &PluginRow::name);
   if (before == recorded.end() || before->sha256 == plugin.sha256) return {};
@@ -153,16 +153,16 @@ std::string trained_with(const UsedPlugin& plugin, const std::vector<PluginRow>&
 
 std::string question_text(const RunRow& run, const std::vector<UsedPlugin>& strange,
                           const std::vector<PluginRow>& recorded) {
-  std::string text = "run " + run.name + " would load code that you have not used before:";
+  std::string text = "run " + run.name + " needs to load code that you have not used before:";
   for (const UsedPlugin& plugin : strange) {
     const std::string change = trained_with(plugin, recorded);
     text += "\n  plugin \"" + plugin.name + "\" " + plugin.version + " (" + short_hash(plugin.sha256) +
             "), " + plugin.file.string() + (change.empty() ? "" : "; " + change);
   }
-  return text + "\nspecification.json in the folder of the run names it; a plugin does whatever you may do.";
+  return text + "\nThe run's specification.json names it. A plugin is code and runs with your permissions.";
 }
 
-/// The option that allows them.
+/// Returns the option that allows them.
 std::string remedy(const std::vector<UsedPlugin>& strange) {
   Folders folders;
   for (const UsedPlugin& plugin : strange) folders.push_back(plugin.file.parent_path());
@@ -188,9 +188,9 @@ void require_trusted(const App& app, const RunRow& run, const std::vector<UsedPl
 Form<ModelRequest> model_options() {
   using R = ModelRequest;
   return Form<R>()
-      .option("backend", &R::backend, "NAME", "openmp, cuda or hip (default: that of the run)")
+      .option("backend", &R::backend, "NAME", "openmp, cuda or hip (default: backend of the run)")
       .option("plugin-path", &R::plugin_path, "DIR", run_plugin_help)
-      .option("threads,t", &R::threads, "N", "threads; 0: all this process may use")
+      .option("threads,t", &R::threads, "N", "threads; 0: all CPUs of this process")
       .refuse([](const R& request) {
         require_threads(request.threads);
         return std::string();
@@ -200,9 +200,9 @@ Form<ModelRequest> model_options() {
 Form<ModelRequest> weights_options() {
   using R = ModelRequest;
   return model_options()
-      .flag("int8", &R::int8, "with the weights of 8-bit integers that exp quantize has written")
-      .flag("int4", &R::int4, "with those of 4-bit integers, of exp quantize --bits 4")
-      .exclude("int8", "int4", "--int8 and --int4 ask for two kinds of weights; give one of them");
+      .flag("int8", &R::int8, "use the 8-bit weights of exp quantize")
+      .flag("int4", &R::int4, "use the 4-bit weights of exp quantize --bits 4")
+      .exclude("int8", "int4", "--int8 and --int4 exclude each other");
 }
 
 TrainedRun find_trained_run(const Store& store, const RunRow& run,

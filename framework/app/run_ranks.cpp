@@ -1,4 +1,4 @@
-// What is checked of ranks, and how they are started.
+// Checks --ranks and makes the command that starts the ranks. Read next: run_ranks.hpp.
 #include "app/run_ranks.hpp"
 
 #include <unistd.h>
@@ -17,15 +17,15 @@ namespace {
 
 constexpr const char* launcher_variable = "ENCORE_MPIRUN";
 
-/// What the user wants in the place of mpirun; empty: nothing.
+/// Returns the user's replacement for mpirun; empty: none.
 std::string wanted_launcher(const RankRequest& request) {
   if (request.mpirun) return *request.mpirun;
   const char* variable = std::getenv(launcher_variable);
   return variable == nullptr ? "" : variable;
 }
 
-/// Open MPI refuses root and more ranks than cores unless it is told; binding would give a rank one core,
-/// however many threads it has.
+/// Open MPI needs options to allow root and more ranks than cores. Binding is off, because it would give each
+/// rank one core for all its threads.
 std::vector<std::string> open_mpi_launcher(const std::string& ranks) {
   std::vector<std::string> words = {"mpirun", "-n", ranks, "--quiet", "--bind-to", "none", "--oversubscribe"};
   if (::geteuid() == 0) words.emplace_back("--allow-run-as-root");
@@ -53,19 +53,18 @@ std::string divisors_of(std::int64_t shards) {
 Form<RankRequest> rank_options() {
   using R = RankRequest;
   return Form<R>()
-      .option(
-          "ranks", &R::ranks, "N",
-          "so many processes train each run together over MPI; N divides train.gradient_shards, and changes "
-          "no bit of the result")
+      .option("ranks", &R::ranks, "N",
+              "train each run with N processes over MPI; N must divide train.gradient_shards and does not "
+              "change the bits of the result")
       .option("mpirun", &R::mpirun, "COMMAND", mpirun_help)
-      .least("ranks", 1, "--ranks {} would train nothing; give at least 1")
-      .needs("mpirun", "ranks", "--mpirun says how ranks are started; say how many with --ranks N");
+      .least("ranks", 1, "invalid --ranks {}: expected at least 1")
+      .needs("mpirun", "ranks", "--mpirun needs --ranks N, the number of processes");
 }
 
 void require_rank_backend(int ranks, const std::string& backend) {
   if (ranks > 1 && backend != "openmp")
-    throw UsageError("--ranks computes on cores, and this is backend " + backend +
-                     "; leave --ranks out, or choose --backend openmp");
+    throw UsageError("--ranks needs backend openmp, but the backend is " + backend +
+                     "; remove --ranks, or choose --backend openmp");
 }
 
 std::vector<std::string> rank_launcher(const RankRequest& request, int threads) {
@@ -95,9 +94,9 @@ void require_ranks_divide(int ranks, const Specification& specification) {
   if (count % ranks == 0) return;
   throw UsageError("--ranks " + std::to_string(ranks) +
                    " does not divide train.gradient_shards = " + std::to_string(count) +
-                   ", the parts of a batch that ranks share; possible are " + divisors_of(count) +
-                   ". Another number of shards (-S train.gradient_shards=" + std::to_string(ranks) +
-                   ") rounds otherwise and makes it another run");
+                   ", the parts of a batch that ranks share: expected one of " + divisors_of(count) +
+                   "; another number of shards (-S train.gradient_shards=" + std::to_string(ranks) +
+                   ") rounds differently, so it makes another run");
 }
 
 void require_ranks(const RankRequest& request, bool elsewhere, const PlannedRuns& planned) {
@@ -114,12 +113,12 @@ void require_rank_programs(const RankRequest& request, bool elsewhere, const std
   if (answer.is_object() && answer.value("mpi", std::string()).empty())
     throw UsageError("--ranks " + ranks + ": " + worker.string() + " was built without MPI; " +
                      build_with_mpi + ", or train without --ranks");
-  if (elsewhere) return;  // that program is started on other machines
+  if (elsewhere) return;  // the program starts on other machines
   const std::string program = rank_launcher(request, 1).front();
   if (!is_there(program))
     throw UsageError("--ranks " + ranks + " is started by " + program +
-                     ", which is not there; install it (Debian's package is openmpi-bin), or name what "
-                     "starts ranks here with --mpirun COMMAND");
+                     ", which was not found; install it (Debian's package is openmpi-bin), or choose another "
+                     "command with --mpirun COMMAND");
 }
 
 }  // namespace encore

@@ -1,4 +1,5 @@
-// Reads the words and options that mean runs, and says why they mean none.
+// Resolves the words and options that select runs, and explains an empty selection. Read next:
+// run_selection.hpp.
 #include "app/run_selection.hpp"
 
 #include "base/nearest.hpp"
@@ -20,11 +21,11 @@ const std::vector<std::string>& state_names() {
 
 RunState state_from(const std::string& name) {
   if (const auto state = run_state_from(name)) return *state;
-  throw UsageError("--state \"" + name + "\" is no state" +
-                   did_you_mean(name, state_names(), "; there are " + quoted_list(state_names())));
+  throw UsageError("invalid --state \"" + name + "\"" +
+                   did_you_mean(name, state_names(), ": expected " + quoted_list(state_names())));
 }
 
-/// `--state failed --tag "two words"`: the options as they were written.
+/// Returns the options as the user wrote them: `--state failed --tag "two words"`.
 std::string options_text(const RunSelection& selection) {
   std::string text;
   const auto add = [&](const char* option, const std::string& value) {
@@ -46,7 +47,7 @@ std::vector<std::string> texts(Store& store, const std::string& sql) {
   return found;
 }
 
-/// "; there is no sweep "x"; did you mean "y"?" for the first value that nothing in the database has.
+/// Returns "; there is no sweep "x"; did you mean "y"?" for the first value that the database does not have.
 std::string unknown_text(const std::string& what, const std::vector<std::string>& wanted,
                          const std::vector<std::string>& known) {
   for (const std::string& value : wanted)
@@ -61,18 +62,17 @@ Form<SelectionRequest> run_options() {
   using R = SelectionRequest;
   return Form<R>("", {"",
                       "RUN is a run's name, the beginning of its name or id, a sweep, a pattern such as "
-                      "\"wnut*\", or all; the options below choose among these runs, or among all where none "
-                      "is named (docs/guides/selecting_runs.md).",
+                      "\"wnut*\", or all; the options below select among these runs, or among all runs "
+                      "without RUN (docs/guides/selecting_runs.md).",
                       {}})
-      .option("state", &R::states, "STATE", "only runs in this state (may be repeated: in one of them)")
-      .option("tag", &R::tags, "TAG", "only runs with this tag (may be repeated: with all of them)")
+      .option("state", &R::states, "STATE", "only runs in this state (may be repeated: any of the states)")
+      .option("tag", &R::tags, "TAG", "only runs with this tag (may be repeated: all of the tags)")
       .option("sweep", &R::sweeps, "NAME", "only runs of this experiment file, by its name (may be repeated)")
       .option("where", &R::where, "SQL",
-              "only runs for which this holds, such as \"model.dropout > 0.1 AND test/loss < 0.6\"")
-      .flag("promoted", &R::promoted,
-            "in place of each of them the run that exp retrain has promoted to stand for it")
+              "only runs for which this condition holds, such as \"model.dropout > 0.1 AND test/loss < 0.6\"")
+      .flag("promoted", &R::promoted, "replace each run by the run that exp retrain has promoted for it")
       .option("best", &R::best, "METRIC",
-              "of these the one with the best value, such as dev/loss or \"max dev/loss\"")
+              "only the run with the best value, such as dev/loss or \"max dev/loss\"")
       .refuse([](const R& request) -> std::string {
         if (request.where == "") return "--where is empty";
         return request.best == "" ? "--best is empty" : "";
@@ -121,7 +121,8 @@ void require_choice(const App& app, const RunSelection& selection, const std::st
 }
 
 SelectedRuns selected_runs(const App& app, Store& store, const RunSelection& selection) {
-  require_choice(app, selection, "a run, a pattern, a sweep, or an option such as --state that chooses runs");
+  require_choice(app, selection,
+                 "a run, a pattern, a sweep, or an option that selects runs, such as --state");
   SelectedRuns selected = select_runs(store, selection);
   if (selected.runs.empty()) throw UnknownRun(none_text(store, selection, selected));
   return selected;
@@ -130,8 +131,8 @@ SelectedRuns selected_runs(const App& app, Store& store, const RunSelection& sel
 RunRow selected_run(const App& app, Store& store, const RunSelection& selection) {
   SelectedRuns selected = selected_runs(app, store, selection);
   if (selected.runs.size() > 1)
-    throw UnknownRun("these are " + std::to_string(selected.runs.size()) + " runs, and exp " + app.verb +
-                     " takes one: " + names_text(selected.runs) + "; name one, or add --best dev/loss");
+    throw UnknownRun("exp " + app.verb + " takes one run, but " + std::to_string(selected.runs.size()) +
+                     " are selected: " + names_text(selected.runs) + "; name one, or add --best dev/loss");
   return std::move(selected.runs.front());
 }
 

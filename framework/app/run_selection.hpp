@@ -1,5 +1,5 @@
-// How a request means runs: the same words and options everywhere, read and answered here. Which run a word
-// means is in store/selection.hpp; docs/guides/selecting_runs.md is for users.
+// The words and options by which all verbs select runs. store/selection.hpp finds the run of a word;
+// docs/guides/selecting_runs.md explains them to users.
 #pragma once
 
 #include <optional>
@@ -13,39 +13,40 @@
 namespace encore {
 
 struct SelectionRequest {
-  std::vector<std::string> runs;  ///< words that mean runs
+  std::vector<std::string> runs;  ///< words that select runs
   std::vector<std::string> states, tags, sweeps;
   std::optional<std::string> where;
   bool promoted = false;
   std::optional<std::string> best;
 };
 
-/// --state, --tag, --sweep, --where, --promoted, --best, for a verb whose arguments are not all runs.
+/// The options --state, --tag, --sweep, --where, --promoted and --best, for a verb whose arguments are not
+/// all runs.
 Form<SelectionRequest> run_options();
-/// The same, and every argument is a word that means runs.
+/// The same options, and every argument is a word that selects runs.
 Form<SelectionRequest> run_arguments();
 
-/// What the request means, with these words in place of its own. Throws UsageError.
+/// Returns the selection of the request, with `words` instead of its own words. Throws UsageError.
 RunSelection selection_from(const SelectionRequest& request, std::vector<std::string> words);
 RunSelection selection_from(const SelectionRequest& request);
 
-/// At least one run. Throws UsageError where neither a word nor an option was written, UnknownRun where no
-/// run fits.
+/// Returns at least one run. Throws UsageError if there is neither a word nor an option, UnknownRun if no run
+/// fits.
 SelectedRuns selected_runs(const App& app, Store& store, const RunSelection& selection);
-/// Exactly one. Throws UnknownRun where several are meant.
+/// Returns exactly one run. Throws UnknownRun if several are selected.
 RunRow selected_run(const App& app, Store& store, const RunSelection& selection);
-/// Throws UsageError where the selection is empty; `what` is what is needed then.
+/// Throws UsageError if there is neither a word nor an option; `what` names the needed argument.
 void require_choice(const App& app, const RunSelection& selection, const std::string& what);
-/// Whether the word means runs of the database: where it may be a file or a folder as well, the runs come
+/// Returns whether the word selects runs of the database. If it is also a file or a folder, the runs come
 /// first, and ./WORD is the file.
 bool means_run(const App& app, const std::string& word);
-/// Why none was selected.
+/// Returns the reason why no run was selected.
 std::string none_text(Store& store, const RunSelection& selection, const SelectedRuns& selected);
 
-/// "is running", "has failed": what a sentence says of a run.
+/// Returns the state as part of a sentence: "is running", "has failed".
 std::string state_clause(RunState state);
-/// Whether one run was asked for, not several of which there happens to be one: what --json prints as an
-/// object.
+/// Returns whether the request means exactly one run, not several that happen to be one. --json then prints
+/// an object.
 bool asks_for_one(const RunSelection& selection, const SelectedRuns& selected);
 
 }  // namespace encore

@@ -1,4 +1,5 @@
-// One session, top to bottom: tasks -> runner, of this machine or of Slurm -> what became of them.
+// One session, top to bottom: tasks -> runner on this machine or in Slurm -> results. Read next:
+// run_session.hpp.
 #include "app/run_session.hpp"
 
 #include <algorithm>
@@ -116,13 +117,13 @@ class RunSession final : public RunnerObserver {
   SessionResult result_;
 };
 
-/// One for each host, or as many as -j says where the command itself finds machines.
+/// Returns one place for each host, or -j places if the command itself finds machines.
 std::vector<WorkerPlace> launched_places(const SessionRequest& request) {
   const std::string& name = *request.launcher;
   if (request.uses_slurm()) return {slurm_place(request)};
   if (request.devices)
     throw UsageError(
-        "--devices names GPUs of this machine, and --launcher starts workers elsewhere; set "
+        "--devices selects GPUs of this machine, but --launcher starts workers elsewhere; set "
         "CUDA_VISIBLE_DEVICES in its command");
   const int jobs = request.jobs.value_or(1);
   WorkerPlace place;
@@ -136,14 +137,14 @@ std::vector<WorkerPlace> launched_places(const SessionRequest& request) {
   if (request.hosts) {
     const std::vector<std::string> hosts = parse_hosts(*request.hosts);
     if (jobs > static_cast<int>(hosts.size()))
-      throw UsageError("-j " + std::to_string(jobs) + " needs as many hosts, --hosts names " +
+      throw UsageError("-j " + std::to_string(jobs) + " needs as many hosts, but --hosts has " +
                        std::to_string(hosts.size()));
     for (const std::string& host : hosts) places.emplace_back(place).host = host;
     if (request.jobs) places.resize(static_cast<std::size_t>(jobs));
     return places;
   }
   if (name == "ssh" || name.find("{host}") != std::string::npos)
-    throw UsageError("--launcher \"" + name + "\" starts workers on hosts; name them: --hosts node1,node2");
+    throw UsageError("--launcher \"" + name + "\" needs hosts: --hosts node1,node2");
   for (int index = 1; index <= jobs; ++index)
     places.emplace_back(place).host = "launcher-" + std::to_string(index);
   return places;
@@ -151,15 +152,14 @@ std::vector<WorkerPlace> launched_places(const SessionRequest& request) {
 
 std::string wrong_launcher(const SessionRequest& request) {
   if (request.launcher && !request.uses_slurm() && request.ranks.ranks > 1)
-    return "--ranks goes with --launcher slurm alone of all launchers; have --mpirun find the machines";
-  if (request.site && !request.uses_slurm()) return "--site goes with --launcher slurm";
-  if (request.detach && !request.uses_slurm()) return "--detach goes with --launcher slurm";
+    return "--ranks needs --launcher slurm, or no launcher; let --mpirun find the machines";
+  if (request.site && !request.uses_slurm()) return "--site needs --launcher slurm";
+  if (request.detach && !request.uses_slurm()) return "--detach needs --launcher slurm";
   if (request.uses_slurm() && request.hosts)
-    return "--hosts names machines, and with --launcher slurm Slurm chooses them; leave it out";
+    return "--launcher slurm chooses the machines itself; remove --hosts";
   if (request.uses_slurm() && request.devices)
-    return "--devices names GPUs of this machine, and with --launcher slurm jobs ask for theirs; `gpus` in "
-           "the "
-           "site file says how many";
+    return "--devices selects GPUs of this machine, but with --launcher slurm jobs request GPUs; set their "
+           "number as `gpus` in the site file";
   return "";
 }
 
@@ -169,56 +169,53 @@ Form<SessionRequest> session_options() {
   using R = SessionRequest;
   return Form<R>()
       .option("jobs,j", &R::jobs, "N",
-              "so many runs at once, each with its own share of the cores (default with --devices: one per "
-              "device)")
+              "run at most N trainings at once; each gets an equal share of the cores (default with "
+              "--devices: one for each device)")
       .usual("1")
-      .option(
-          "threads,t", &R::threads, "N",
-          "threads of each worker; 0: its share of what this process may use (the bits of the result do not "
-          "depend on it)")
-      .option(
-          "launcher", &R::launcher, "WHAT",
-          "have workers started elsewhere: ssh, slurm, or a command of your own with {command} and {host} "
-          "in it; the database's folder must be shared, and runs go on while this exp is gone")
+      .option("threads,t", &R::threads, "N",
+              "threads of each worker; 0: its share of this process's CPUs (bits do not depend on it)")
+      .option("launcher", &R::launcher, "WHAT",
+              "start workers elsewhere: ssh, slurm, or your own command with {command} and {host}; the "
+              "database's folder must be shared; runs continue if this exp ends")
       .option("hosts", &R::hosts, "LIST",
-              "the machines of --launcher, as node1,node2: each works on one run at a time")
+              "the machines of --launcher, such as node1,node2; each trains one run at a time")
       .option("site", &R::site, "FILE",
-              "what the cluster wants to know of jobs, for --launcher slurm (default: "
-              "~/.config/encore/site.toml, if it is there)")
+              "the site file of the cluster, for --launcher slurm (default: ~/.config/encore/site.toml, if "
+              "it exists)")
       .flag("detach", &R::detach,
             "with --launcher slurm: return as soon as the jobs are submitted; exp status shows them")
       .option("devices", &R::devices, "LIST",
-              "GPUs to use, as 0,1: one worker each (cuda and hip; default: the first N)")
+              "GPUs to use, such as 0,1; one worker on each (cuda and hip; default: the first N)")
       .option("retries", &R::retries, "N",
-              "try a run again, up to N times, when its worker crashes or is lost; what failed by itself (a "
-              "loss that is not finite) is not tried again")
+              "retry a run at most N times if its worker crashes or is lost; a run that fails by itself (a "
+              "loss that is not finite) is not retried")
       .option("step-timeout", &R::step_timeout, "SECONDS",
-              "a worker that trains and tells of nothing for so long is killed, and its run fails with the "
-              "layer named, and so is one that does not start in that time, a minute at least; with --ranks "
-              "too, and with any --launcher, there also when this exp is gone; more than the slowest step or "
-              "dev score takes; 0: it may take for ever")
+              "stop a worker that makes no progress for SECONDS, or does not start in that time (at least a "
+              "minute); its run fails, and the error names the layer. Choose more than the slowest step or "
+              "dev score takes. Works with --ranks and with any --launcher, there also after this exp has "
+              "ended; 0: no limit")
       .include(&R::ranks, rank_options())
-      .flag("keep-going,k", &R::keep_going, "go on with other runs when one fails (the default)")
+      .flag("keep-going,k", &R::keep_going, "continue with the other runs if one fails (the default)")
       .flag("fail-fast", &R::fail_fast,
-            "when a run fails start no more, and have those that run checkpoint and end")
-      .flag("quiet,q", &R::quiet, "print only how it ended")
-      .least("jobs", 1, "-j {} would run nothing; give at least 1")
+            "if a run fails, start no more runs and ask the others to write a checkpoint and end")
+      .flag("quiet,q", &R::quiet, "print only the result")
+      .least("jobs", 1, "invalid -j {}: expected at least 1")
       .refuse([](const R& request) {
         require_threads(request.threads);
         return wrong_launcher(request);
       })
-      .least("retries", 0, "--retries is negative; 0 means no second try")
-      .least("step-timeout", 0, "--step-timeout is negative; 0 means that a step may take for ever")
+      .least("retries", 0, "invalid --retries {}: expected at least 0; 0 means no retry")
+      .least("step-timeout", 0, "invalid --step-timeout {}: expected at least 0; 0 means no limit")
       .needs("hosts", "launcher",
-             "--hosts needs --launcher, which says how a worker is started there: --launcher ssh")
+             "--hosts needs --launcher, the command that starts workers there, such as --launcher ssh")
       .exclude("keep-going", "fail-fast");
 }
 
 std::string wrong_jobs_of_slurm(const SessionRequest& request) {
-  return request.uses_slurm() && request.jobs ? "-j does not go with --launcher slurm: Slurm decides how "
-                                                "many jobs run at once, and runs_per_job "
-                                                "in the site file how many runs each of them works on"
-                                              : "";
+  return request.uses_slurm() && request.jobs
+             ? "-j and --launcher slurm exclude each other: Slurm decides how many jobs run at once; "
+               "runs_per_job in the site file sets the runs of each job"
+             : "";
 }
 
 std::vector<WorkerPlace> session_places(const SessionRequest& request, const std::string& backend,
@@ -229,13 +226,13 @@ std::vector<WorkerPlace> session_places(const SessionRequest& request, const std
   if (request.devices) {
     if (backend == "openmp")
       throw UsageError(
-          "--devices names GPUs, and backend openmp computes on the cores, which -j divides; leave --devices "
-          "out, or choose --backend cuda or hip");
+          "--devices selects GPUs, but backend openmp computes on the cores; remove --devices, or choose "
+          "--backend cuda or hip");
     wanted.devices = parse_devices(*request.devices);
     const int devices = static_cast<int>(wanted.devices.size());
     if (!request.jobs) wanted.workers = devices;
     if (wanted.workers > devices)
-      throw UsageError("-j " + std::to_string(wanted.workers) + " needs as many devices, --devices names " +
+      throw UsageError("-j " + std::to_string(wanted.workers) + " needs as many devices, but --devices has " +
                        std::to_string(devices));
   } else if (backend != "openmp" && wanted.workers > 1) {
     wanted.devices = first_devices(backend, wanted.workers);
@@ -252,7 +249,7 @@ SessionResult work_on(const SessionRequest& request, const App& app, SessionEven
                       const std::vector<WorkerPlace>& places, const SessionFile& session) {
   app.events.started();
   events.opened(store);
-  // From here on something has been started: what goes wrong now is no longer a matter of usage.
+  // Work has started: errors from here on are WorkErrors, not UsageErrors.
   try {
     return RunSession(request, app, events, store, planned).run(sweep, places, session);
   } catch (const Error& error) {

@@ -1,4 +1,4 @@
-// Distances between settings, and the time of the nearest complete run.
+// Finds the nearest complete run by the distance of settings, and scales its time. Read next: run_time.hpp.
 #include "app/run_time.hpp"
 
 #include <algorithm>
@@ -45,7 +45,7 @@ double number_in(const std::vector<std::pair<std::string, std::string>>& load, c
   return 0.0;
 }
 
-/// In names in which they differ, or which one lacks; both are sorted.
+/// Returns the names that differ or that only one has. Both lists are sorted.
 template <class Load>
 std::vector<std::string> differences(const Load& a, const Load& b) {
   std::vector<std::string> names;
@@ -65,7 +65,7 @@ std::vector<std::string> differences(const Load& a, const Load& b) {
   return names;
 }
 
-/// Layers times width squared: nearly all of the arithmetic is products of matrices of that size.
+/// Returns layers times width squared, because nearly all arithmetic is products of matrices of this size.
 template <class Load>
 double scale(const Load& from, const Load& to) {
   double factor = 1.0;
@@ -76,7 +76,7 @@ double scale(const Load& from, const Load& to) {
   return factor;
 }
 
-/// By how much a step is larger, as its batches are; 0 where they are counted in two ways.
+/// Returns the ratio of the batch sizes; 0 if one is in tokens and the other in sequences.
 template <class Load>
 double batch_scale(const Load& from, const Load& to) {
   const double was = number_in(from, "train.batch_tokens"), is = number_in(to, "train.batch_tokens");
@@ -85,7 +85,7 @@ double batch_scale(const Load& from, const Load& to) {
   return number_in(to, "train.batch_size") / std::max(1.0, number_in(from, "train.batch_size"));
 }
 
-/// Whether a run that differs in this setting computes the same kind of thing, more or less of it.
+/// Returns whether this setting changes only the amount of computation, not its kind.
 bool is_like(const std::string& key) {
   static constexpr std::array<std::string_view, 11> sizes = {
       "model.layers",           "model.width",           "model.heads",         "optimizer.type",
@@ -94,13 +94,13 @@ bool is_like(const std::string& key) {
   return std::ranges::find(sizes, key) != sizes.end() || key.ends_with(".hidden") || key.ends_with(".heads");
 }
 
-/// Beyond it sizes say little: small models take their time for other things than products.
+/// The largest ratio of sizes for an estimate. Small models spend most of their time outside of products.
 constexpr double most_scale = 16.0;
 
 }  // namespace
 
 RunTimes::RunTimes(Store& store, const std::string& backend, const std::string& host) {
-  // Of each run the attempt that completed it: its steps, and those of the whole run.
+  // For each run, the attempt that completed it: its steps, and those of the whole run.
   Statement& rows = store.database().cached(
       "SELECT run.number, run.name, run.id, dataset.sha256, attempt.finished - attempt.started, "
       "  attempt.progress ->> 'total_steps', length.key = 'train.epochs', length.value, attempt.first_step, "

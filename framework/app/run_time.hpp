@@ -1,12 +1,11 @@
-// RunTimes: how long a planned run will take, from the complete runs that are most like it. Place in the
-// flow: `exp plan` asks for every run that is to be done, after planned_runs.hpp has held the file against
-// the database. Runs are comparable that were trained on the same backend, on the same host, from the same
-// training data. Of these the nearest one counts: that with the fewest other settings among those that decide
-// how much there is to compute (sizes and kinds in the model, tokenizer, batches). A run of another kind
-// (task, layers, tokenizer, precision), or more than 16 times as large or as small, is not like it: where
-// there is no other, there is no estimate. Its seconds per epoch, or per step for a run of train.steps,
-// evaluation included, are scaled by model.layers and by the square of model.width where these differ, those
-// per step by the size of batches too.
+// RunTimes: the expected time of a planned run, from the most similar complete run. `exp plan` asks for every
+// run to do after plan_comparison.hpp has compared the file with the database. Only runs on the same backend,
+// host and training data are compared. The nearest one has the fewest different settings among those that
+// decide the amount of computation (sizes and kinds in the model, tokenizer, batches). A run of another kind
+// (task, layers, tokenizer, precision), or more than 16 times as large or as small, is not used; without any
+// other run there is no estimate. Its seconds per epoch, or per step for a run of train.steps, evaluation
+// included, are scaled by model.layers and by the square of model.width, those per step also by the batch
+// size.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +22,7 @@ namespace encore {
 
 struct TimeEstimate {
   double seconds = 0.0;
-  std::string run, run_id;             ///< the run it is taken from, the newest of equally near ones
+  std::string run, run_id;             ///< the source run, the newest of equally near ones
   std::vector<std::string> different;  ///< settings of the model and the batches in which it differs
 };
 
@@ -32,13 +31,14 @@ class RunTimes {
   /// Reads what complete runs of `backend` on `host` took: the newest `most_runs`.
   RunTimes(Store& store, const std::string& backend, const std::string& host);
 
-  /// Of training from the start; `share` is what is left of it (0 to 1). Nothing where no run is comparable.
+  /// Returns the time of a training from the start, times `share`, the part that is left (0 to 1). Returns
+  /// nothing if no run is comparable.
   std::optional<TimeEstimate> estimate(const Specification& specification, double share = 1.0);
 
   static constexpr int most_runs = 200;
 
  private:
-  /// Settings that decide how much there is to compute, by name.
+  /// The settings that decide the amount of computation, by name.
   using Load = std::vector<std::pair<std::string, std::string>>;
   struct Past {
     std::string run, run_id, train_data;
@@ -56,7 +56,7 @@ class RunTimes {
   std::unordered_map<std::string, std::optional<TimeEstimate>> known_;
 };
 
-/// How much of its training a run has left, from the last news of it; 1 where nothing is known.
+/// Returns the part of its training that a run has left, from its last progress; 1 if nothing is known.
 double share_left(const RunRow& run);
 
 }  // namespace encore

@@ -1,6 +1,7 @@
-// The database has no epochs, only steps: an epoch ends where dev was scored and the parameters were
-// digested. Epochs have equally many steps, but for a few where batches are filled with tokens; so the end
-// that lies nearest to its share of all steps is the right one.
+// Converts a rung in epochs to a step. The database has only steps: an epoch ends where dev was scored and
+// the parameters were digested. Epochs have nearly equal numbers of steps (they vary with
+// train.batch_tokens), so the end that is nearest to its share of all steps is taken. Read next:
+// search_session.hpp.
 #include "app/search_session.hpp"
 
 #include <cmath>

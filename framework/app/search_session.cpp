@@ -1,4 +1,4 @@
-// One search, from its plan to the last decision.
+// One session of a search, from its plan to the last decision. Read next: search_session.hpp.
 #include "app/search_session.hpp"
 
 #include <fcntl.h>
@@ -27,14 +27,14 @@ using search::Outcome;
 
 namespace {
 
-/// Held while a process works on a search: two would decide past each other. The kernel releases it with the
-/// process, however that ends.
+/// Locks a search, because two processes would make conflicting decisions. The kernel releases the lock when
+/// the process ends.
 FileDescriptor lock_search(const Store& store, const SearchRow& row) {
   const std::filesystem::path path = store.runs_folder() / ("search-" + std::to_string(row.number) + ".lock");
   std::filesystem::create_directories(store.runs_folder());
   FileDescriptor file = open_file(path, O_RDWR | O_CREAT);
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0)
-    throw Error("another exp run works on search " + row.name + "; it is left alone");
+    throw Error("another exp run works on search " + row.name + "; this one does nothing");
   return file;
 }
 
@@ -50,7 +50,7 @@ class SearchSession final : public RunnerObserver {
         planned_(planned),
         sweep_(sweep) {}
 
-  /// Whether anything is left that resumes another time.
+  /// Returns whether a trial is left to resume later.
   bool run(const std::vector<WorkerPlace>& places, const SessionFile& session);
 
   std::vector<RunTask> more() override;
@@ -63,18 +63,18 @@ class SearchSession final : public RunnerObserver {
   }
 
  private:
-  /// A run that the runner was given.
+  /// A run that was passed to the runner.
   struct Task {
     std::size_t trial = 0;
     std::int64_t run = 0;
     std::string name, id;
   };
-  /// A trial that is being trained: how its runs have ended so far.
+  /// A trial in training, with the ends of its runs so far.
   struct Work {
     std::int64_t epochs = 0;
     bool confirms = false;                             // with fresh seeds
     std::size_t open = 0;                              // runs that have not ended
-    bool unfinished = false;                           // one was interrupted: the trial resumes another time
+    bool unfinished = false;                           // one was interrupted: the trial resumes later
     std::map<std::int64_t, std::int64_t> paused = {};  // run -> step, at its rung
   };
 
@@ -114,7 +114,7 @@ class SearchSession final : public RunnerObserver {
   std::map<std::size_t, Work> work_;  // by trial
   bool resumed_ = false;
   bool asked_ = false;       // since anything has changed
-  bool unfinished_ = false;  // something resumes another time
+  bool unfinished_ = false;  // a trial resumes later
 };
 
 bool SearchSession::run(const std::vector<WorkerPlace>& places, const SessionFile& session) {
@@ -140,7 +140,7 @@ std::size_t SearchSession::work(CodeVersion code, const std::vector<WorkerPlace>
   return Runner(store_, std::move(code), std::move(settings), app_.stop, *this).run({});
 }
 
-/// What is decided until something is to be trained, or nothing more can be said before a trial ends.
+/// Decides until a run is to be trained, or until no decision is possible before a trial ends.
 std::vector<RunTask> SearchSession::more() {
   if (!resumed_) {
     resumed_ = true;
@@ -172,12 +172,12 @@ std::vector<RunTask> SearchSession::more() {
   return {};
 }
 
-/// Trials that were decided about, and not observed, when an earlier session ended.
+/// Resumes trials that an earlier session decided but did not observe.
 std::vector<RunTask> SearchSession::resumed() {
   std::vector<RunTask> tasks;
   const std::vector<search::TrialState> states = search::trial_states(planned_.record.history);
   for (std::size_t trial = 0; trial < states.size(); ++trial) {
-    // The session may have ended between the decision and its mark.
+    // The session may have ended between the decision and its record.
     if (states[trial].rests() && states[trial].pruned) mark_as_pruned(trial);
     if (states[trial].active || states[trial].is_confirming())
       std::ranges::move(resumed(trial, states[trial]), std::back_inserter(tasks));
@@ -234,7 +234,7 @@ std::vector<RunTask> SearchSession::propose(const Decision& decision) {
   return train(decision.trial, {.epochs = decision.epochs}, std::move(runs));
 }
 
-/// Puts the runs into the database; their numbers.
+/// Adds the runs to the database and returns their numbers.
 std::vector<std::int64_t> SearchSession::added(PlannedRuns& runs) {
   std::vector<Store::RunToAdd> wanted;
   for (PlannedRun& run : runs.runs)
@@ -276,14 +276,14 @@ void SearchSession::mark_as_pruned(std::size_t trial) {
     store_.set_pruned(run, "pruned by search " + planned_.row.name + " after " + length(last->epochs));
 }
 
-/// A trial that was begun, with its own seeds or with fresh ones.
+/// Plans a started trial again, with its own seeds or with fresh ones.
 search::TrialRuns SearchSession::replanned(std::size_t trial, std::int64_t fresh_seeds) {
   const search::Point& point = planned_.record.history.trials[trial].point;
   search::TrialRuns runs =
       fresh_seeds > 0 ? planned_.plan->make_fresh(point, fresh_seeds) : planned_.plan->make(point);
   if (!runs.problem.empty())
     throw Error("trial " + std::to_string(trial + 1) + " of search " + planned_.row.name +
-                " was begun, but can no longer be planned: " + runs.problem);
+                " has started, but can no longer be planned: " + runs.problem);
   return runs;
 }
 
@@ -293,13 +293,13 @@ PlannedRuns SearchSession::planned_runs(std::size_t trial, std::int64_t fresh_se
     if (!run.before)
       throw Error(
           "trial " + std::to_string(trial + 1) + " of search " + planned_.row.name +
-          " cannot go on: its run " + run.specification.name +
-          " was removed; exp undelete brings it back, another seed in [search] begins another search");
+          " cannot continue: its run " + run.specification.name +
+          " was removed; run exp undelete to restore it, or set another seed in [search] for a new search");
   if (!accept_plugin_change_) require_same_plugins(runs);
   return runs;
 }
 
-/// Tasks for those of its runs that are not over. Where all are, the trial is observed at once.
+/// Returns the tasks of its unfinished runs. If all have ended, the trial is observed at once.
 std::vector<RunTask> SearchSession::train(std::size_t trial, Work wanted, PlannedRuns runs) {
   Work& work = work_[trial] = std::move(wanted);
   std::vector<RunTask> tasks;
@@ -328,7 +328,7 @@ std::vector<RunTask> SearchSession::train(std::size_t trial, Work wanted, Planne
   return tasks;
 }
 
-/// What the worker finds wrong with the runs, which no schema can say; empty where that is nothing.
+/// Returns the worker's error about the runs, which no schema can detect, or "".
 std::string SearchSession::worker_problem(const PlannedRuns& runs) const {
   std::vector<const Specification*> specifications;
   for (const PlannedRun& run : runs.runs)
@@ -337,7 +337,7 @@ std::string SearchSession::worker_problem(const PlannedRuns& runs) const {
   return problems.empty() ? "" : problems.front().text();
 }
 
-/// "asks what trial 3 asks", of a trial whose runs an earlier one has.
+/// Returns "asks what trial 3 asks" for a trial with the same runs as an earlier trial.
 std::string SearchSession::repeated_trial(const TrialRow& row) const {
   for (std::size_t earlier = 0; earlier < planned_.record.trials.size(); ++earlier) {
     const TrialRow& other = planned_.record.trials[earlier];
@@ -388,7 +388,7 @@ void SearchSession::ended(std::size_t task, const RunOutcome& outcome, bool agai
   if (--work.open == 0) conclude(trial);
 }
 
-/// All its runs have ended: what is known of the trial now.
+/// Records the observation of a trial after all its runs have ended.
 void SearchSession::conclude(std::size_t trial) {
   const Work work = work_[trial];
   work_.erase(trial);
@@ -405,7 +405,7 @@ void SearchSession::conclude(std::size_t trial) {
   for (const std::int64_t number : runs) {
     const RunRow run = store_.read_run(number);
     if (run.state == RunState::failed) {
-      // A confirmation with a failed seed has no mean, and says so: its value is not a number.
+      // A confirmation with a failed seed has no mean: its value is not a number.
       if (!work.confirms) observation.outcome = Outcome::failed;
       reason = run.name + ": " + run.reason;
     } else if (observation.outcome == Outcome::complete && !is_over(run, work)) {
@@ -417,13 +417,12 @@ void SearchSession::conclude(std::size_t trial) {
   observe(std::move(observation), reason);
 }
 
-/// Whether the run has ended by itself where the trial is judged. One that existed before may have been
-/// trained further.
+/// Returns whether the run ended exactly at the rung. An older run may have trained longer.
 bool SearchSession::is_over(const RunRow& run, const Work& work) {
   return ends_by(store_, run, planned_.plan->search().options, planned_.plan->select(), work.epochs);
 }
 
-/// The step after which the run is judged.
+/// Returns the step after which the run is judged.
 std::int64_t SearchSession::step_of(const RunRow& run, const Work& work) {
   const std::int64_t rung =
       rung_step(store_, run, planned_.plan->search().options, planned_.plan->select(), work.epochs);
@@ -431,7 +430,7 @@ std::int64_t SearchSession::step_of(const RunRow& run, const Work& work) {
   return paused != work.paused.end() ? std::min(paused->second, rung) : rung;
 }
 
-/// By objective, the mean over the seeds.
+/// Returns the mean over the seeds for each objective.
 std::vector<double> SearchSession::values_of(const std::vector<std::int64_t>& runs, const Work& work) {
   const std::string& select = planned_.plan->select();
   std::vector<double> values;
@@ -477,12 +476,10 @@ SearchResult run_search(const PlanRequest& plan, const SessionRequest& request, 
                         const App& app, SessionEvents& events) {
   if (request.detach)
     throw UsageError(
-        "--detach leaves what is submitted, and a search decides by what has ended: exp run stays (in tmux, "
-        "say), and when it is stopped or killed the same command continues");
+        "--detach cannot be used in a search, which decides by ended runs: keep exp run in tmux, for "
+        "example; after a stop or kill, the same command resumes");
   if (request.ranks.ranks > 1)
-    throw UsageError(
-        "--ranks is for runs of an experiment file, and this one has [search]: its trials run beside each "
-        "other (-j)");
+    throw UsageError("--ranks cannot be used with [search]: use -j to train several trials at once");
   SessionFile session(runs_folder_of(app.database), "exp run " + plan.file);
   SearchResult result{.planned = read_search_plan(plan, app)};
   PlannedSearch& planned = *result.planned;
@@ -500,12 +497,12 @@ SearchResult run_search(const PlanRequest& plan, const SessionRequest& request, 
     add_search(store, planned.row);
   }
   const FileDescriptor lock = lock_search(store, planned.row);
-  compare_with(store, planned);  // another process may have worked on it before it released the lock
+  compare_with(store, planned);  // another process may have trained it before it released the lock
   result.was_over = result.is_over = planned.next().kind == DecisionKind::finish;
   if (result.was_over) return result;
   app.events.started();
   events.opened(store);
-  // From here on something has been started: what goes wrong now is no longer a matter of usage.
+  // Work has started: errors from here on are WorkErrors, not UsageErrors.
   try {
     const bool unfinished =
         SearchSession(request, accept_plugin_change, app, events, store, planned, sweep).run(places, session);

@@ -1,6 +1,6 @@
-// What `exp run` does with a search: it asks decide (plan/search/decide.hpp) whenever a worker is free,
-// trains what is decided, and writes decisions and observations down as they are made. A kill at any moment
-// loses none of them: what was decided and not observed yet is resumed first.
+// The search of `exp run`: it calls decide (plan/search/decide.hpp) when a worker is free, trains the result,
+// and stores decisions and observations at once. A kill at any moment loses none of them: trials that were
+// decided but not observed are resumed first.
 #pragma once
 
 #include <memory>
@@ -17,19 +17,19 @@ struct SearchResult {
   bool any_complete = false;  ///< a trial was trained to its end
 };
 
-/// Throws ConfigErrors, UsageError, Error, and WorkError once something was started.
+/// Throws ConfigErrors, UsageError or Error before work starts, WorkError after.
 SearchResult run_search(const PlanRequest& plan, const SessionRequest& request, bool accept_plugin_change,
                         const App& app, SessionEvents& events);
 
-// Where on the way of a run a search judges it. A run that was trained further, before the search asked for
-// it or by another search, is judged as if it had been stopped there.
+// The functions below find the step at which a search judges a run. A run that was trained longer, before the
+// search or by another search, is judged as if it had stopped there.
 
-/// The step at which a worker ends that is asked to train `length` epochs, or steps, of the run. select: "max
-/// dev/f1", by which the run is scored.
+/// Returns the step at which a worker ends that trains `length` epochs or steps of the run. `select` is the
+/// rule that scores the run, such as "max dev/f1".
 std::int64_t rung_step(Store& store, const RunRow& run, const search::SearchOptions& options,
                        const std::string& select, std::int64_t length);
 
-/// Whether the run is complete and was not trained beyond that length: by itself it ends there or before.
+/// Returns whether the run is complete and was not trained beyond this length.
 bool ends_by(Store& store, const RunRow& run, const search::SearchOptions& options, const std::string& select,
              std::int64_t length);
 

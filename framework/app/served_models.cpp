@@ -1,5 +1,5 @@
-// Finds served models. Folders and bundles need no database; their plugins are those of the build and of
-// folders that the user names, whatever their specifications say.
+// Finds the models of `exp serve`. Folders and bundles need no database. Their plugins come only from the
+// build and from --plugin-path, never from the folders in their specifications. Read next: served_models.hpp.
 #include "app/served_models.hpp"
 
 #include <algorithm>
@@ -21,14 +21,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Two, so that one goes on while the other is started again: as processes of one thread they also do more
-/// than one of two threads. A GPU is not shared.
+/// Returns two, so that one worker serves while the other restarts; two processes with one thread are also
+/// faster than one with two threads. A GPU is not shared.
 int default_workers(const Cores& cores, const std::string& backend) {
   return backend == "openmp" ? std::min(2, default_threads(cores, {})) : 1;
 }
 
-/// The share of each worker. Threads are not pinned: this program needs a core now and then, and the workers
-/// of several models share them.
+/// Returns the place of each worker. Threads are not pinned, because this program and the workers of other
+/// models use the same cores.
 std::vector<WorkerPlace> places_of(const ServingRequest& request, const std::string& backend) {
   const Cores cores = usable_cores();
   const int asked = request.workers;
@@ -55,9 +55,9 @@ ServedRun stored_model(const ServingRequest& request, const App& app, const Stor
           .folder = run.folder};
 }
 
-// --- what lies in files ---
+// --- models in files ---
 
-/// "two.tar.zst:0f3a" means a run of a bundle, "two.tar.zst" its only one.
+/// "two.tar.zst:0f3a" means one run of a bundle, "two.tar.zst" its only run.
 struct BundleWord {
   std::string archive, run;
 };
@@ -71,19 +71,19 @@ std::optional<BundleWord> bundle_word(const std::string& word) {
   return BundleWord{.archive = word.substr(0, colon), .run = word.substr(colon + 1)};
 }
 
-/// No run's name has a slash; a folder without one is meant where no run is.
+/// Names of runs have no slash. A word without a slash means a folder only if no run has this name.
 bool names_folder(const App& app, const std::string& word) {
   std::error_code none;
   return word.find('/') != std::string::npos || (fs::is_directory(word, none) && !means_run(app, word));
 }
 
-/// A specification that may be anybody's. Throws Error that begins with `origin`, also where no plugin offers
-/// what it needs: before anything is started.
+/// Loads a specification that may come from anybody. Throws Error that begins with `origin`, also if no
+/// plugin has a type that it needs; nothing has started then.
 Specification checked_specification(const fs::path& folder, const Catalogue& catalogue,
                                     const std::string& origin) {
   Specification specification = Specification::load(folder);
   if (specification.name.empty() || printable(specification.name) != specification.name)
-    throw Error(origin + ": the name of the run in its specification.json is none");
+    throw Error(origin + ": invalid name of the run in specification.json: expected printable text");
   try {
     make_experiment(specification.config, catalogue, specification.origin);
   } catch (const Error& error) {
@@ -111,7 +111,7 @@ ServedRun model_in(const ServingRequest& request, const fs::path& folder, const 
 ServedRun model_of(const ServingRequest& request, const App& app, const BundleWord& word) {
   const ProgressEnd end{app.events};
   const auto bundled =
-      std::make_shared<const BundledRun>(word.archive, word.run, "say which with " + word.archive + ":ID",
+      std::make_shared<const BundledRun>(word.archive, word.run, "choose one with " + word.archive + ":ID",
                                          [&](std::size_t done, std::size_t all) {
                                            if (HeldSignals::waiting()) throw Error("ended by a signal");
                                            app.events.progressed("unpacked", done, all, "files");
@@ -127,18 +127,18 @@ ServedRun model_of(const ServingRequest& request, const App& app, const BundleWo
 
 void require_database(const ServingRequest& request, const std::string& word) {
   if (request.monitor)
-    throw UsageError("--monitor keeps its numbers with a run of a database, and " + word +
-                     " is none of one; serve the run itself, or leave --monitor out");
+    throw UsageError("--monitor stores its numbers with a run of a database, but " + word +
+                     " is not such a run; serve the run itself, or remove --monitor");
 }
 
-/// Models by name.
+/// The models, keyed by name.
 class Models {
  public:
   void add(ServedRun model, const std::string& origin) {
     const auto [known, is_new] = origins_.emplace(model.name, origin);
     if (!is_new)
-      throw UsageError(known->second + " and " + origin + " have one name, \"" + model.name +
-                       "\", and a request chooses by the name; serve one of them");
+      throw UsageError(known->second + " and " + origin + " have the same name, \"" + model.name +
+                       "\", but requests choose a model by its name; serve only one of them");
     all_.push_back(std::move(model));
   }
   std::vector<ServedRun> take() { return std::move(all_); }

@@ -1,5 +1,6 @@
-// What `exp serve` serves: a word of its command line is a run of the database, a folder that holds a run, or
-// a bundle. Place in the flow: cli/serve_verb.cpp, once and at each SIGHUP -> here -> serve/serve.hpp.
+// The models of `exp serve`: each word of its command line is a run of the database, a folder with a run, or
+// a bundle. cli/serve_verb.cpp calls this at its start and at each SIGHUP, and passes the models to
+// serve/serve.hpp.
 #pragma once
 
 #include <string>
@@ -10,13 +11,12 @@
 
 namespace encore {
 
-/// The models that the command line chooses now: runs first, then folders and bundles in their order. Runs of
-/// a bundle are unpacked, and a line says how far that is. Throws UsageError for two of one name, for what
-/// cannot be monitored and for options that contradict each other; Error for what is none of the three, a
-/// bundle that is not whole, or a plugin that is missing.
+/// Returns the models of the command line: runs first, then folders and bundles in their order. Unpacks
+/// bundles and reports the progress. Throws UsageError for two models with one name, a model that cannot be
+/// monitored, or contradicting options; Error for an unknown word, a damaged bundle or a missing plugin.
 std::vector<ServedRun> served_models(const ServingRequest& request, const App& app);
 
-/// "tiny, other"
+/// Returns the names, such as "tiny, other".
 std::string names_of(const std::vector<ServedRun>& models);
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// The options of the verbs about served models.
+// The options of serve and monitor. Read next: serving_requests.hpp.
 #include "app/serving_requests.hpp"
 
 #include <limits>
@@ -7,7 +7,7 @@ namespace encore {
 
 namespace {
 
-/// The smallest number above 0, for ranges that leave 0 out.
+/// The smallest number above 0, for ranges without 0.
 constexpr double tiny = std::numeric_limits<double>::min();
 
 }  // namespace
@@ -17,100 +17,99 @@ Form<ServingRequest> serve_form() {
   Form<R> form(
       "serve",
       {"serve RUN|FOLDER|BUNDLE... [options]",
-       "Answers requests over HTTP with the best models of runs, until Ctrl-C or SIGTERM: POST "
-       "/v1/predict for any task, POST /v1/embeddings and /v1/completions where the model fits, "
-       "and a page to try them at /. Texts that come at the same time are computed together. "
-       "Only this machine can ask, unless --host says otherwise. SIGHUP has it choose and load "
-       "the models anew, while those that are there answer on.\nFOLDER is what exp export "
-       "--format encore writes, or the folder of a run; ./NAME where a run is called so, too. "
-       "BUNDLE is NAME.tar.zst of exp bundle; NAME.tar.zst:ID, with the beginning of an id, "
-       "where it holds several runs. Neither needs a database. Their plugins are looked for in "
-       "the build and --plugin-path.",
-       {{"exp serve quickstart", "the model of one run at http://127.0.0.1:8080"},
-        {"exp serve quickstart shakespeare --port 0", "two models by name, at any free port"},
-        {"exp serve all --best dev/f1", "the best model there is"},
-        {"exp serve quickstart.tar.zst", "the model in a bundle, without a database"},
-        {"exp serve shakespeare quickstart-model",
-         "a run, and a folder that exp export --format encore has written"},
+       "Serves the best models of runs over HTTP until Ctrl-C or SIGTERM: POST /v1/predict for any task, "
+       "POST /v1/embeddings and /v1/completions if the model supports them, and a page to try them at /. "
+       "Inputs that arrive at the same time are computed together. Only this machine can connect without "
+       "--host. SIGHUP selects and loads the models again, while the old ones keep serving.\nFOLDER is the "
+       "output of exp export --format encore, or the folder of a run; write ./NAME if a run has the same "
+       "name. BUNDLE is NAME.tar.zst of exp bundle, or NAME.tar.zst:ID with the beginning of an id if it "
+       "holds several runs. Neither needs a database. Their plugins are searched in the build and "
+       "--plugin-path.",
+       {{"exp serve quickstart", "serve the model of one run at http://127.0.0.1:8080"},
+        {"exp serve quickstart shakespeare --port 0",
+         "serve two models at any free port; requests name the model"},
+        {"exp serve all --best dev/f1", "serve the best model of all runs"},
+        {"exp serve quickstart.tar.zst", "serve the model of a bundle, without a database"},
+        {"exp serve shakespeare quickstart-model", "serve a run, and a folder of exp export --format encore"},
         {"exp serve quickstart --monitor=0.1",
-         "keep numbers of a tenth of the requests, for exp monitor quickstart"},
-        {"exp serve quickstart --host 0.0.0.0 --token-file token.txt", "for other machines, with a token"}}});
-  form.option("host", &R::host, "ADDRESS", "where to listen; 0.0.0.0: wherever this machine can be reached")
-      .option("port", &R::port, "N", "0: any that is free")
+         "store numbers of 10 % of the requests, for exp monitor quickstart"},
+        {"exp serve quickstart --host 0.0.0.0 --token-file token.txt",
+         "serve other machines, with a token"}}});
+  form.option("host", &R::host, "ADDRESS", "the address to listen on; 0.0.0.0: all addresses of this machine")
+      .option("port", &R::port, "N", "the port to listen on; 0: any free port")
       .option("token-file", &R::token_file, "FILE",
-              "a file with the token that clients have to send, which no other user may read: mode 0600 "
-              "(or $ENCORE_SERVE_TOKEN)")
+              "a file with the token that clients must send, with mode 0600 (or set $ENCORE_SERVE_TOKEN)")
       .option("workers", &R::workers, "N",
-              "processes for each model, which share the cores; 0: two on a processor with two cores, one "
+              "processes for each model, which share the cores; 0: two on a CPU with at least two cores, one "
               "on a GPU")
-      .option("batch", &R::batch, "N", "texts that are computed together at most")
+      .option("batch", &R::batch, "N", "compute at most N inputs together")
       .option("batch-wait", &R::batch_wait, "MS",
-              "milliseconds that a text waits for others while a worker has nothing to do; 0: texts come "
-              "together while workers are at work")
-      .option("queue", &R::queue, "N", "texts that may wait; more are refused with 429")
-      .option("timeout", &R::timeout, "S", "seconds from a request to its answer at most")
-      .option("body-kib", &R::body_kib, "N", "KiB of a request's body at most")
-      .option("max-tokens", &R::max_tokens, "N", "tokens that a text may be asked to have")
-      .option("connections", &R::connections, "N", "that may be open; more are refused with 503")
+              "milliseconds that an input waits for others while a worker is idle; 0: inputs are only "
+              "collected while all workers are busy")
+      .option("queue", &R::queue, "N", "at most N waiting inputs; more are refused with 429")
+      .option("timeout", &R::timeout, "S", "at most S seconds from a request to its answer")
+      .option("body-kib", &R::body_kib, "N", "at most N KiB in the body of a request")
+      .option("max-tokens", &R::max_tokens, "N", "largest number of tokens that a request may generate")
+      .option("connections", &R::connections, "N", "at most N open connections; more are refused with 503")
       .option("receive-timeout", &R::receive_timeout, "S",
-              "seconds that a client may take to send its request")
-      .option("drain", &R::drain, "S", "seconds for the last answers once it is to end")
+              "at most S seconds for a client to send its request")
+      .option("drain", &R::drain, "S", "seconds to finish the last answers after a request to end")
       .option("monitor", &R::monitor, "SHARE",
-              "keep numbers of this share of the requests to /v1/predict (--monitor=0.1; alone: of all), "
-              "but no text")
+              "store numbers, but no text, about this share of the requests to /v1/predict (--monitor=0.1; "
+              "without a value: all)")
       .alone("1")
       .option("monitor-texts", &R::monitor_texts, "DAYS",
-              "keep their texts and answers too, for so many days")
+              "also store their inputs and answers, for DAYS days")
       .include(&R::model, weights_options())
       .include(&R::selection, run_arguments());
-  const std::string at_least_one = " is {}; it must be from 1 up";
+  const std::string at_least_one = " {}: expected at least 1";
   for (const std::string count : {"batch", "queue", "connections", "max-tokens"})
-    form.least(count, 1, "--" + count + at_least_one);
+    form.least(count, 1, "invalid --" + count + at_least_one);
   for (const std::string seconds : {"timeout", "drain", "receive-timeout"})
-    form.range(seconds, 0.001, 86400.0, "--" + seconds + " must be from 0.001 to 86400 seconds");
-  return form.range("port", 0, 65535, "--port is {}; it must be from 0 to 65535")
-      .range("workers", 0, 256, "--workers is {}; it must be from 0 to 256")
-      .range("body-kib", 1, 1 << 20, "--body-kib is {}; it must be from 1 to 1048576")
-      .range("batch-wait", 0.0, 1000.0, "--batch-wait must be from 0 to 1000 milliseconds")
-      .range("monitor", tiny, 1.0, "--monitor must be a share of the requests, above 0 and up to 1")
+    form.range(seconds, 0.001, 86400.0, "invalid --" + seconds + " {}: expected 0.001 to 86400 seconds");
+  return form.range("port", 0, 65535, "invalid --port {}: expected 0 to 65535")
+      .range("workers", 0, 256, "invalid --workers {}: expected 0 to 256")
+      .range("body-kib", 1, 1 << 20, "invalid --body-kib {}: expected 1 to 1048576")
+      .range("batch-wait", 0.0, 1000.0, "invalid --batch-wait {}: expected 0 to 1000 milliseconds")
+      .range("monitor", tiny, 1.0,
+             "invalid --monitor {}: expected a share of the requests, above 0 and at most 1")
       .range("monitor-texts", tiny, 3650.0,
-             "--monitor-texts must be a number of days, above 0 and up to 3650")
-      .needs("monitor-texts", "monitor",
-             "--monitor-texts says for how long texts are kept, and --monitor of which requests; give both");
+             "invalid --monitor-texts {}: expected a number of days, above 0 and at most 3650")
+      .needs("monitor-texts", "monitor", "--monitor-texts needs --monitor, the share of the requests");
 }
 
 Form<MonitorRequest> monitor_form() {
   using R = MonitorRequest;
-  return Form<R>("monitor",
-                 {"monitor RUN [options]",
-                  "Compares the texts that exp serve --monitor has answered to with the development set of "
-                  "the run: length, unknown tokens, confidence, labels, distance of embeddings. PSI and JS "
-                  "say how far they lie apart; the evidence says whether that is more than chance, and may "
-                  "be looked at as often as you like. Exit code 3: the texts have changed, with a "
-                  "probability of a false alarm of at most --alpha.",
-                  {{"exp monitor quickstart", "a table, and whether anything has changed"},
-                   {"exp monitor quickstart --json --window 200", "the last 200 texts, for programs"},
-                   {"exp monitor quickstart --on-alert ./tell.sh",
-                    "have the numbers sent, as JSON on the command's standard input"},
-                   {"exp monitor quickstart --alpha 0.01", "see less evidence as an alert"}}})
-      .option("window", &R::window, "N", "describe the last N texts; the test has seen all")
-      .option("alpha", &R::alpha, "P", "how probable a false alarm may be, over all times that one looks")
+  return Form<R>(
+             "monitor",
+             {"monitor RUN [options]",
+              "Compares the inputs that exp serve --monitor has answered with the development set of the "
+              "run: length, unknown tokens, confidence, labels, distance of embeddings. PSI and JS measure "
+              "the differences; the evidence shows whether they are more than chance, and may be checked at "
+              "any time. Exit code 3: the inputs have changed, with a probability of a false alarm of at "
+              "most --alpha.",
+              {{"exp monitor quickstart", "print a table, and whether the inputs have changed"},
+               {"exp monitor quickstart --json --window 200", "describe the last 200 inputs, for a program"},
+               {"exp monitor quickstart --on-alert ./tell.sh",
+                "pass the numbers to a command as JSON on its standard input"},
+               {"exp monitor quickstart --alpha 0.01", "alert only with more evidence"}}})
+      .option("window", &R::window, "N", "describe the last N inputs; the test uses all inputs")
+      .option("alpha", &R::alpha, "P", "largest probability of a false alarm, over all checks together")
       .option("on-alert", &R::on_alert, "CMD",
-              "a line for /bin/sh that is run at an alert, with the numbers as JSON on its standard input")
-      .option("alert-timeout", &R::alert_timeout, "S", "seconds that it may say nothing")
-      .option("forget", &R::forget, "REQUEST",
-              "remove what is kept of this request (X-Request-Id), and do nothing else")
+              "a command for /bin/sh to run at an alert, with the numbers as JSON on its standard input")
+      .option("alert-timeout", &R::alert_timeout, "S", "stop the command after S seconds without output")
+      .option("forget", &R::forget, "REQUEST", "only remove the stored data of this request (X-Request-Id)")
       .flag("json", &R::json, "as JSON")
-      .flag("csv", &R::csv, "the table as CSV")
+      .flag("csv", &R::csv, "print the table as CSV")
       .include(&R::selection, run_arguments())
       .exclude("json", "csv")
       .refuse([](const R& request) -> std::string {
         return request.alpha > 0.0 && request.alpha < 1.0
                    ? ""
-                   : "--alpha must be a probability, above 0 and below 1";
+                   : "invalid --alpha: expected a probability, above 0 and below 1";
       })
-      .least("window", 1, "--window must be at least 1")
-      .least("alert-timeout", 1, "--alert-timeout must be at least 1");
+      .least("window", 1, "invalid --window {}: expected at least 1")
+      .least("alert-timeout", 1, "invalid --alert-timeout {}: expected at least 1");
 }
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// Reads the site file and says what a job of Slurm starts.
+// Reads the site file and makes the settings of Slurm jobs. Read next: slurm_session.hpp.
 #include "app/slurm_session.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace encore {
 
 namespace {
 
-/// As --site names it, or the user's own where there is one.
+/// Returns the file of --site, else the user's own file if it exists.
 SlurmSite site_of(const SessionRequest& request) {
   if (request.site) return load_site(*request.site);
   const std::filesystem::path own = default_site_file();
@@ -23,7 +23,7 @@ SlurmSite site_of(const SessionRequest& request) {
 
 WorkerPlace slurm_place(const SessionRequest& request) {
   const SlurmSite site = site_of(request);
-  read_limits();  // throws where there is no Slurm, before anything is stored
+  read_limits();  // throws without Slurm, before anything is stored
   WorkerPlace place;
   place.threads = request.threads > 0 ? request.threads : site.cpus;
   place.ranks = request.ranks.ranks;
@@ -31,9 +31,10 @@ WorkerPlace slurm_place(const SessionRequest& request) {
     place.rank_launcher =
         launcher_words(request.ranks.mpirun.value_or(site.mpi), place.ranks, std::max(1, site.cpus));
     if (place.rank_launcher.empty())
-      throw UsageError("--ranks " + std::to_string(place.ranks) +
-                       " with --launcher slurm needs what starts ranks inside a job: `mpi = \"srun "
-                       "--mpi=pmix -n {ranks} -c {cpus}\"` in [slurm] of the site file, or --mpirun COMMAND");
+      throw UsageError(
+          "--ranks " + std::to_string(place.ranks) +
+          " with --launcher slurm needs the command that starts ranks inside a job: `mpi = \"srun --mpi=pmix "
+          "-n {ranks} -c {cpus}\"` in [slurm] of the site file, or --mpirun COMMAND");
     place.threads = std::max(1, place.threads);  // Slurm gives each task one CPU
   }
   if (place.threads > 0) place.variables["OMP_NUM_THREADS"] = std::to_string(place.threads);

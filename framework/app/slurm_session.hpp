@@ -1,4 +1,4 @@
-// What --launcher slurm makes of a session: the site, the place of a worker in a job, and the settings of the
+// A session with --launcher slurm: the site, the place of a worker in a job, and the settings of the
 // SlurmRunner. Read next: run_session.cpp.
 #pragma once
 
@@ -7,11 +7,11 @@
 
 namespace encore {
 
-/// Of a worker in a job, or of its ranks. Throws ConfigErrors for the site file, UsageError where that starts
-/// no ranks, Error where there is no Slurm.
+/// Returns the place of a worker or its ranks in a job. Throws ConfigErrors for the site file, UsageError if
+/// the site file starts no ranks, Error without Slurm.
 WorkerPlace slurm_place(const SessionRequest& request);
 SlurmSubmitter slurm_submitter(const SessionRequest& request, const Store& store);
-/// `session` outlives the settings.
+/// `session` must outlive the settings.
 SlurmSettings slurm_settings(const SessionRequest& request, const WorkerPlace& place,
                              const SessionFile& session);
 

@@ -1,4 +1,4 @@
-// How the chosen runs stand.
+// `exp status`: reads the progress of the selected runs. Read next: status.hpp.
 #include "app/status.hpp"
 
 #include "world/lease_clock.hpp"
@@ -19,14 +19,14 @@ std::vector<RunRow> watched_runs(Store& store, const RunSelection& selection) {
 
 Form<StatusRequest> status_form() {
   using R = StatusRequest;
-  return Form<R>("status",
-                 {"status [RUN...] [options]",
-                  "Shows every run that is being worked on, with step, loss, the dev score that chooses "
-                  "its checkpoints (the newest and the best so far), speed and time left, and those whose "
-                  "process is gone; or the runs that are named.",
-                  {{"exp status -w", "look again every second until nothing is running"},
-                   {"exp status \"quick*\"", "how some runs stand, whatever their state"}}})
-      .flag("watch,w", &R::watch, "look again every second until nothing is running")
+  return Form<R>(
+             "status",
+             {"status [RUN...] [options]",
+              "Shows every run in training, with step, loss, the dev score that chooses its checkpoints "
+              "(newest and best so far), speed and time left, and runs without a process; or the named runs.",
+              {{"exp status -w", "update every second until no run is training"},
+               {"exp status \"quick*\"", "show these runs in any state"}}})
+      .flag("watch,w", &R::watch, "update every second until no run is training")
       .flag("json", &R::json, "as JSON")
       .flag("csv", &R::csv, "as CSV")
       .include(&R::selection, run_arguments())

@@ -1,4 +1,4 @@
-// status: what is running now, and what was running and is not any more.
+// status: the runs in training, and the runs whose process is gone.
 #pragma once
 
 #include <optional>
@@ -22,14 +22,14 @@ Form<StatusRequest> status_form();
 struct RunStatus {
   RunRow run;
   RunScore score;
-  std::optional<SchedulerNote> note;     ///< of a run that a job of a scheduler holds
-  std::optional<Inactivity> inactivity;  ///< of a run that a worker works on
+  std::optional<SchedulerNote> note;     ///< of a run in a job of a scheduler
+  std::optional<Inactivity> inactivity;  ///< of a run that a worker trains
 
-  /// Its worker reports steps as often as usual.
+  /// Returns whether its worker reports steps at its usual rate.
   bool moves() const { return inactivity && !inactivity->noticeable(); }
 };
 
-/// What is chosen; otherwise what runs now, or did and is gone.
+/// Returns the selected runs, or without a selection the runs in training and those whose process is gone.
 std::vector<RunStatus> status(const StatusRequest& request, const App& app);
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// Requests to stop, for runs, for jobs that wait, and for sessions.
+// `exp stop`: sends requests to stop to runs, waiting jobs and sessions. Read next: stop.hpp.
 #include "app/stop.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace encore {
 
 namespace {
 
-/// Asks those of them that are running.
+/// Asks the running ones to stop.
 std::vector<AskedRun> ask_runs(const App& app, Store& store, const std::vector<RunRow>& runs, StopWish wish) {
   std::vector<AskedRun> asked;
   std::set<std::int64_t> queued;
@@ -40,8 +40,8 @@ std::vector<AskedRun> ask_runs(const App& app, Store& store, const std::vector<R
   return asked;
 }
 
-/// Asks every session for an end of its work on this sweep, or of all; those that are meant for certain. One
-/// that has not read its plan yet may turn out to work on the sweep.
+/// Asks every session to end its work on this sweep, or all work, and returns the sessions that certainly
+/// work on it. A session without a plan yet may turn out to work on the sweep.
 std::vector<OpenSession> ask_sessions(const App& app, const std::string& sweep, StopWish wish) {
   std::vector<OpenSession> meant;
   for (const OpenSession& session : open_sessions(runs_folder_of(app.database)))
@@ -50,7 +50,7 @@ std::vector<OpenSession> ask_sessions(const App& app, const std::string& sweep, 
   return meant;
 }
 
-/// Sweeps of which no run is left out.
+/// Returns the sweeps whose runs are all selected.
 std::set<std::string> whole_sweeps(Store& store, const std::vector<RunRow>& runs) {
   std::set<std::string> names, sweeps;
   std::set<std::int64_t> selected;
@@ -66,7 +66,7 @@ std::set<std::string> whole_sweeps(Store& store, const std::vector<RunRow>& runs
   return sweeps;
 }
 
-/// Without the sessions to which a run belongs that was just asked.
+/// Removes the sessions of runs that were just asked.
 std::vector<OpenSession> idle(std::vector<OpenSession> sessions, const std::vector<AskedRun>& asked) {
   std::erase_if(sessions, [&](const OpenSession& session) {
     return std::ranges::any_of(asked, [&](const AskedRun& one) { return one.run.holder == session.process; });
@@ -74,7 +74,7 @@ std::vector<OpenSession> idle(std::vector<OpenSession> sessions, const std::vect
   return sessions;
 }
 
-/// The sessions are asked first: what they start until then is running when the runs are looked at.
+/// Asks the sessions first, so that the runs that they have started are found running afterwards.
 StopResult stop_all(const App& app, StopWish wish) {
   const std::vector<OpenSession> sessions = ask_sessions(app, "", wish);
   StopResult result;
@@ -86,7 +86,7 @@ StopResult stop_all(const App& app, StopWish wish) {
   return result;
 }
 
-/// A word may name a sweep of which nothing is stored yet, so sessions are asked by the words too.
+/// A word may name a sweep without stored runs, so sessions are also asked by the words.
 StopResult stop_selected(const App& app, const RunSelection& selection, StopWish wish) {
   std::vector<OpenSession> sessions;
   const auto ask_sweep = [&](const std::string& sweep) {
@@ -132,25 +132,23 @@ Form<StopRequest> stop_form() {
   return Form<R>(
              "stop",
              {"stop RUN...|--all [options]",
-              "Asks a running run to write a checkpoint and to end; the exp run that works on it goes "
-              "on with its next run. Where all runs of a sweep are meant, by its name or otherwise, "
-              "every exp run that works on the sweep starts no more of it; with --all every exp run on "
-              "this database, also one that is still planning. The same exp run command later goes on "
-              "with what was stopped. With --kill the worker is killed at once, for one that hangs in "
-              "a step and would never write its checkpoint; the run is stopped all the same, and goes "
-              "on from the checkpoint it has.",
-              {{"exp stop quickstart", "stop the quickstart, wherever it is running"},
-               {"exp stop quickstart --kill", "kill its worker: a step that never ends cannot be waited for"},
-               {"exp stop \"quick*\" --where \"step > 0\"", "those of several that have trained a step"},
-               {"exp stop --all", "stop everything that works on this database"}}})
-      .flag("all", &R::all, "every run and sweep that is worked on in this database")
-      .flag("kill", &R::kill, "kill the worker now instead of waiting for a checkpoint")
+              "Asks a training run to write a checkpoint and end; its exp run continues with the next run. "
+              "If all runs of a sweep are selected, every exp run of the sweep starts no more of them; with "
+              "--all, the same for every exp run on this database, even while it plans. The same exp run "
+              "command later resumes the stopped runs. --kill kills the worker at once, for a step that "
+              "hangs and would never write its checkpoint; the run resumes from its last checkpoint.",
+              {{"exp stop quickstart", "stop the quickstart on any machine"},
+               {"exp stop quickstart --kill", "kill its worker, if a step never ends"},
+               {"exp stop \"quick*\" --where \"step > 0\"", "stop the runs that have trained a step"},
+               {"exp stop --all", "stop all work on this database"}}})
+      .flag("all", &R::all, "stop every run and sweep of this database")
+      .flag("kill", &R::kill, "kill the worker without waiting for a checkpoint")
       .flag("json", &R::json, "as JSON")
       .include(&R::selection, run_arguments())
       .refuse([](const R& request) -> std::string {
         const RunSelection selection = selection_from(request.selection);
         const bool chooses = !selection.words.empty() || selection.narrows();
-        if (request.all && chooses) return "--all stops every run; leave the name out, or leave --all out";
+        if (request.all && chooses) return "--all stops every run; remove the name, or remove --all";
         return request.all || chooses
                    ? ""
                    : "exp stop needs a run, a sweep or --all (exp stop -h shows an example)";

@@ -1,6 +1,6 @@
-// stop: asks whoever works on a run, on a sweep, or on anything in the database to checkpoint and end, or to
-// kill the worker, on this machine or on another that sees the same folder. An exp run that still plans is
-// asked as well.
+// stop: asks workers and sessions of a run, of a sweep or of the whole database to write a checkpoint and
+// end, or to kill the worker, on this machine or another that shares the folder. An exp run that still plans
+// is asked too.
 #pragma once
 
 #include <vector>
@@ -24,19 +24,19 @@ struct AskedRun {
   RunRow run;
   enum class How {
     asked,      ///< it writes a checkpoint first
-    inactive,   ///< it ends only after a step, and none came for long
+    inactive,   ///< it ends only after a step, and its steps are overdue
     killed,     ///< its worker is killed now
-    withdrawn,  ///< its job had not begun with it
-    begun,      ///< its job has just begun with it; it is asked
+    withdrawn,  ///< its job had not started it
+    begun,      ///< its job has just started it; it is asked
   } how = How::asked;
   Inactivity inactivity = {};
 };
 const char* name_of(AskedRun::How how);
 
 struct StopResult {
-  std::vector<RunRow> runs;           ///< that are meant; not with --all
-  std::vector<AskedRun> asked;        ///< those of them that were running
-  std::vector<OpenSession> sessions;  ///< that were asked, and to which none of these runs belongs
+  std::vector<RunRow> runs;           ///< the selected runs; empty with --all
+  std::vector<AskedRun> asked;        ///< those that were running
+  std::vector<OpenSession> sessions;  ///< sessions that were asked, without those of these runs
 };
 
 StopResult stop(const StopRequest& request, const App& app);

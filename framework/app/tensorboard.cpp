@@ -1,4 +1,4 @@
-// The bytes of events: checksums, and the wire format of protobuf.
+// Writes events as bytes: checksums, and the wire format of protobuf. Read next: tensorboard.hpp.
 #include "app/tensorboard.hpp"
 
 #include <array>
@@ -44,7 +44,7 @@ std::string bytes_field(std::uint64_t field, std::string_view bytes) {
   return key(field, wire_bytes) + varint(bytes.size()) + std::string(bytes);
 }
 
-/// A CRC of data that holds CRCs would be weak; so they are turned and moved.
+/// Masks a CRC (rotates it and adds a constant), because a CRC of data that holds CRCs is weak.
 std::string masked_crc(std::string_view bytes) {
   return fixed(std::rotr(crc32c(bytes), 15) + 0xa282ead8u);
 }

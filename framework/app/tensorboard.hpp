@@ -1,7 +1,6 @@
-// TensorBoard's event files, as far as scalars need them: records of TFRecord (length, masked CRC-32C, data,
-// masked CRC-32C), each an Event in protobuf's wire format.
-// https://www.tensorflow.org/tutorials/load_data/tfrecord and tensorflow/core/util/event.proto say which
-// number a field has.
+// TensorBoard's event files for scalars: records of TFRecord (length, masked CRC-32C, data, masked CRC-32C),
+// each an Event in protobuf's wire format. The numbers of the fields are in
+// https://www.tensorflow.org/tutorials/load_data/tfrecord and // tensorflow/core/util/event.proto.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +10,15 @@
 
 namespace encore {
 
-/// CRC-32C (the polynomial of iSCSI) of the bytes.
+/// Returns the CRC-32C (the polynomial of iSCSI) of the bytes.
 std::uint32_t crc32c(std::string_view bytes);
 
-/// One record of a file: what `data` becomes on disk.
+/// Returns `data` as one record of a file.
 std::string tensorboard_record(std::string_view data);
 
-/// The event every file begins with.
+/// Returns the first event of every file.
 std::string tensorboard_head(double wall_time);
-/// A scalar; TensorBoard keeps it in single precision. `wall_time` in seconds since 1970.
+/// Returns the event of a scalar, in single precision. `wall_time` is in seconds since 1970.
 std::string tensorboard_scalar(std::string_view tag, std::int64_t step, double value, double wall_time);
 
 }  // namespace encore

@@ -1,5 +1,5 @@
-// Verifications one after the other. The flow: for each run a Verifier (refuses, trains, judges) -> recorded
-// -> reported.
+// `exp verify`: for each run, a Verifier checks the request, trains and compares; the verdict is then stored
+// and reported. Read next: verify.hpp, runner/verifier.hpp.
 #include "app/verify.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ void take_ranks(const RankRequest& request, const std::string& backend, Verifica
   task.ranks = request.ranks;
   if (task.ranks == 1) return;
   require_rank_backend(task.ranks, backend);
-  if (task.kill_at) throw UsageError("--kill-at kills one process; leave --ranks out, or --kill-at");
+  if (task.kill_at) throw UsageError("--kill-at kills one process; remove --ranks, or remove --kill-at");
   require_ranks_divide(task.ranks, task.specification);
   require_rank_programs(request, false, task.worker);
   const PlacesWanted wanted{
@@ -38,7 +38,7 @@ VerificationTask task_of(const VerifyRequest& request, const App& app, Store& st
   task.run = run;
   const std::filesystem::path folder = store.run_folder(task.run.id);
   if (task.run.state == RunState::pending)
-    throw Error("run " + task.run.name + " was never trained: there is nothing to verify");
+    throw Error("run " + task.run.name + " was never trained, so there is nothing to verify");
   const Programs programs = installed_programs();
   const std::string backend = request.backend.value_or(task.run.backend);
   task.worker = worker_program(programs, backend);
@@ -53,7 +53,7 @@ VerificationTask task_of(const VerifyRequest& request, const App& app, Store& st
   task.from_checkpoint = request.from_checkpoint;
   task.kill_at = request.kill_at;
   const bool whole = !task.steps && !task.from_checkpoint;
-  // Whoever looks at a bundle asks whether its table is true, not only whether its parameters are.
+  // A reviewer of a bundle needs its scores verified, not only its parameters.
   task.scores = request.scores || (place && whole && run.state == RunState::completed);
   task.everything = place && whole && task.scores;
   task.keep = request.keep;
@@ -61,8 +61,8 @@ VerificationTask task_of(const VerifyRequest& request, const App& app, Store& st
   return task;
 }
 
-/// The runs whose mean an observation is, as far as they are still there: those of the trial, or those that
-/// confirmation `nth` of the trial had. None where the runs do not say it.
+/// Returns the existing runs whose mean is an observation: those of the trial, or those of its confirmation
+/// number `nth`. Returns none if the record of the runs does not show them.
 std::vector<std::int64_t> runs_behind(const SearchRecord& record, const search::Observation& one,
                                       const search::TrialState& state, std::size_t nth) {
   const TrialRow& trial = record.trials[one.trial];
@@ -73,13 +73,13 @@ std::vector<std::int64_t> runs_behind(const SearchRecord& record, const search::
   return {trial.confirmations.begin(), trial.confirmations.begin() + static_cast<std::ptrdiff_t>(seeds)};
 }
 
-/// Beyond what the order of a sum may change.
+/// The tolerance for a different order of a sum.
 bool differ(double a, double b) {
   return std::fabs(a - b) > 1e-12 * std::max(std::fabs(a), std::fabs(b));
 }
 
-/// The first observation of a complete or confirmed trial that is not what its runs answer now; empty where
-/// none is.
+/// Returns a description of the first observation of a complete or confirmed trial that differs from its
+/// runs' current values, or "".
 std::string changed_observation(Store& store, const SearchRow& row, const SearchRecord& record) {
   const search::SearchOptions options = search::options_from_json(row.settings);
   const std::vector<search::TrialState> states = search::trial_states(record.history);
@@ -99,8 +99,8 @@ std::string changed_observation(Store& store, const SearchRow& row, const Search
       }
       if (known && differ(sum / static_cast<double>(runs.size()), one.values[j]))
         return "observation " + std::to_string(i + 1) + ", of trial " + std::to_string(one.trial + 1) +
-               ", says " + options.objectives[j].metric + " " + std::to_string(one.values[j]) +
-               ", its runs answered " + std::to_string(sum / static_cast<double>(runs.size()));
+               ", has " + options.objectives[j].metric + " " + std::to_string(one.values[j]) +
+               ", but its runs have " + std::to_string(sum / static_cast<double>(runs.size()));
     }
   }
   return "";
@@ -128,67 +128,65 @@ Form<VerifyRequest> verify_form() {
   Form<R> form(
       "verify",
       {"verify RUN...|SEARCH|BUNDLE [options]",
-       "Trains a run again from its stored settings, vocabulary and data, in a folder of its own, and "
-       "compares the digests of parameters and optimizer state, bit by bit. The run itself is not "
-       "touched; the verdict is kept beside it (exp show RUN). Exit code 0: equal; 3: the bits differ, "
-       "whether the numeric environment is the same (different) or not (not comparable). Of several "
-       "runs one is trained after the other. Of a search every decision is made again from what it had "
-       "seen; nothing is trained. BUNDLE is a file of exp bundle, NAME.tar.zst, with runs of it behind "
-       "it (without: all of them). It is unpacked into a temporary folder, its parts are compared, and "
-       "what is missing here is listed before anything is trained.",
-       {{"exp verify quickstart", "every step, as it was trained"},
-        {"exp verify quickstart --steps 10 --threads 2", "the first ten steps, on two threads"},
-        {"exp verify quickstart --kill-at 3", "with a kill -9 after step 3, and going on from a checkpoint"},
+       "Trains a run again from its stored settings, vocabulary and data, in a separate folder, and compares "
+       "the digests of parameters and optimizer state bit by bit. The run is not changed; the verdict is "
+       "stored with it (exp show RUN). Exit code 0: equal; 3: the bits differ, in the same numeric "
+       "environment (different) or in another one (not comparable). Several runs are trained one after the "
+       "other. For a search, all decisions are made again from its observations; nothing is trained. BUNDLE "
+       "is a file of exp bundle, NAME.tar.zst, followed by the runs to verify (default: all). It is unpacked "
+       "into a temporary folder, its parts are compared, and missing files are listed before the training.",
+       {{"exp verify quickstart", "train and compare every step"},
+        {"exp verify quickstart --steps 10 --threads 2", "verify the first ten steps, with two threads"},
+        {"exp verify quickstart --kill-at 3", "kill the worker after step 3, and resume from a checkpoint"},
         {"exp verify quickstart.tar.zst --data experiments",
-         "what somebody else has bundled; its data are looked for in that folder"}}});
+         "verify a bundle from another person, with data in this folder"}}});
   form.option("steps", &R::steps, "N", "only the first N steps")
       .option("from-checkpoint", &R::from_checkpoint, "STEP",
-              "begin with the run's checkpoint of that step, if it is kept")
-      .option("kill-at", &R::kill_at, "STEP", "kill -9 the verifying worker after that step, and go on")
+              "start from the run's checkpoint of this step, if it exists")
+      .option("kill-at", &R::kill_at, "STEP", "kill -9 the verifying worker after this step, and resume")
       .flag("scores", &R::scores,
-            "train to the end, score dev and test as the run did, and compare every score (of a bundle it is "
-            "done anyway)")
-      .option("threads,t", &R::threads, "N", "threads of the worker; 0: all this process may use")
-      .option("backend", &R::backend, "NAME", "openmp, cuda or hip (default: that of the run)")
+            "train to the end, score dev and test as the run did, and compare every score (always done for a "
+            "bundle)")
+      .option("threads,t", &R::threads, "N", "threads of the worker; 0: all CPUs of this process")
+      .option("backend", &R::backend, "NAME", "openmp, cuda or hip (default: backend of the run)")
       .include(&R::ranks, rank_options())
       .option("plugin-path", &R::plugin_path, "DIR", run_plugin_help)
-      .flag("keep", &R::keep, "keep the folder in which it was trained")
-      .option(
-          "data", &R::data, "DIR",
-          "of a bundle: where its data are looked for (may be repeated; default: this folder and the tree "
-          "of this program)")
+      .flag("keep", &R::keep, "keep the folder of the training")
+      .option("data", &R::data, "DIR",
+              "for a bundle: a folder with its data (may be repeated; default: this folder and the tree of "
+              "this program)")
       .option("report", &R::report, "FILE",
-              "of a bundle: write a report of the checked rows, with the verdicts, as HTML")
+              "for a bundle: write a report of the checked rows and the verdicts as HTML")
       .flag("build", &R::build,
-            "of a bundle: build the recorded commit, out of a clone, and verify with that")
+            "for a bundle: build the recorded commit from a clone, and verify with this build")
       .option("clone", &R::clone, "DIR", "the clone for --build (default: the tree of this program)")
       .flag("with-diff", &R::with_diff,
-            "with --build: apply what was changed in the commit, which is code of whoever made the bundle")
-      .flag("json", &R::json, "the verdict as JSON; a list where several runs are meant")
+            "with --build: apply the recorded changes to the commit, which are code from the bundle's author")
+      .flag("json", &R::json, "print the verdict as JSON; a list for several runs")
       .flag("quiet,q", &R::quiet, "print only the verdict")
       .include(&R::selection, run_arguments())
-      .exclude("scores", "steps", "--scores needs the whole training; leave --steps out")
+      .exclude("scores", "steps", "--scores needs the whole training; remove --steps")
       .refuse([](const R& request) {
         require_threads(request.threads);
         return std::string();
       });
   for (const char* step : {"steps", "from-checkpoint", "kill-at"})
-    form.least(step, 1, std::string("--") + step + " is {}; steps count from 1");
+    form.least(step, 1, std::string("invalid --") + step + " {}: expected at least 1");
   form.refuse([form](const R& request) -> std::string {
     if (request.names_bundle()) return "";
     for (const char* option : {"data", "clone", "report", "build", "with-diff"})
       if (form.is_given(option, &request))
-        return std::string("--") + option + " is for bundles: exp verify NAME.tar.zst";
+        return std::string("--") + option + " needs a bundle: exp verify NAME.tar.zst";
     return "";
   });
-  return form.needs("clone", "build", "--clone goes with --build")
-      .needs("with-diff", "build", "--with-diff goes with --build");
+  return form.needs("clone", "build", "--clone needs --build")
+      .needs("with-diff", "build", "--with-diff needs --build");
 }
 
 namespace {
 
-/// Adds to each final score of a verdict where a run with one more seed would lie, by the complete runs that
-/// differ from this one in the seed alone.
+/// Adds a prediction interval for a run with another seed to each final score of a verdict, from the complete
+/// runs that differ from this one only in the seed.
 void add_seed_intervals(Store& store, const RunRow& run, VerificationRow& verification) {
   if (!verification.details.contains("final_scores")) return;
   std::vector<RunRow> seeds;
@@ -213,7 +211,7 @@ void add_seed_intervals(Store& store, const RunRow& run, VerificationRow& verifi
 
 VerificationEnd verify_runs(const VerifyRequest& request, const App& app, VerifyEvents& events, Store& store,
                             const std::vector<RunRow>& runs, const PlaceFiles& place) {
-  // What is wrong with one of them is said before the first is trained.
+  // All runs are checked before the first is trained.
   std::vector<VerificationTask> tasks;
   for (const RunRow& run : runs) tasks.push_back(task_of(request, app, store, run, place));
   std::vector<std::unique_ptr<Verifier>> verifiers;
@@ -221,7 +219,7 @@ VerificationEnd verify_runs(const VerifyRequest& request, const App& app, Verify
     verifiers.push_back(std::make_unique<Verifier>(store, std::move(task), app.stop));
   app.events.started();
   VerificationEnd end = VerificationEnd::equal;
-  // From here on something has been started: what goes wrong now is no longer a matter of usage.
+  // Work has started: errors from here on are WorkErrors, not UsageErrors.
   try {
     for (std::size_t i = 0; i < verifiers.size(); ++i) {
       VerificationOutcome outcome = verifiers[i]->run(events.verifies(runs[i], *verifiers[i]));

@@ -1,5 +1,5 @@
-// verify: trains runs again and compares digests bit by bit; the verdicts go into the store. Of a search
-// every decision is made again. Of a bundle exp-report unpacks it first (cli/bundle_verify.cpp).
+// verify: trains runs again, compares digests bit by bit, and stores the verdicts. For a search, it makes
+// every decision again. exp-report unpacks a bundle first (cli/bundle_verify.cpp).
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ struct VerifyRequest {
   RankRequest ranks;
   std::vector<std::string> plugin_path;
   bool keep = false;
-  // Of a bundle alone.
+  // The members below are only for bundles.
   std::vector<std::string> data;
   std::optional<std::string> report;
   bool build = false;
@@ -34,7 +34,7 @@ struct VerifyRequest {
   bool json = false, quiet = false;
   SelectionRequest selection;
 
-  /// Whether the first word is a bundle: NAME.tar.zst.
+  /// Returns whether the first word is a bundle: NAME.tar.zst.
   bool names_bundle() const;
 };
 
@@ -42,33 +42,32 @@ inline constexpr const char* bundle_ending = ".tar.zst";
 
 Form<VerifyRequest> verify_form();
 
-/// What a verification reports. Called from its own thread.
+/// The reports of a verification. Called from its own thread.
 class VerifyEvents {
  public:
   virtual ~VerifyEvents() = default;
-  /// The verification of a run begins; the answer learns what the worker does, until `judged`.
+  /// The verification of a run begins. The returned observer receives the worker's events until `judged`.
   virtual RunObserver& verifies(const RunRow& run, const Verifier& verifier) = 0;
-  /// `outcome` has a verdict, or was interrupted.
+  /// `outcome` has a verdict or was interrupted.
   virtual void judged(const RunRow& run, const VerificationOutcome& outcome) = 0;
 };
 
 enum class VerificationEnd { equal, different, interrupted };
 
-/// Says, in the specification of a run, where on this machine its files are.
+/// Replaces the paths in the specification of a run by those on this machine.
 using PlaceFiles = std::function<void(const RunRow& run, Specification& specification)>;
 
-/// What is wrong with one of the runs is said, as an Error, before the first is trained. Throws WorkError
-/// later.
+/// Throws Error for a problem of any run before the first is trained, WorkError later.
 VerificationEnd verify_runs(const VerifyRequest& request, const App& app, VerifyEvents& events, Store& store,
                             const std::vector<RunRow>& runs, const PlaceFiles& place = {});
 
-/// Every decision of a search made again from what it had seen.
+/// The result of making every decision of a search again from its observations.
 struct SearchVerdict {
   std::size_t decisions = 0, observations = 0;
   std::optional<std::size_t> first_different = {};  ///< counts from 0
-  std::string stored = {}, recomputed = {};         ///< that decision, and what is decided now
-  std::size_t seen = 0;                             ///< observations that it was made of
-  std::string changed_observation = {};             ///< the first that is not what its runs answer now
+  std::string stored = {}, recomputed = {};         ///< the stored and the new decision
+  std::size_t seen = 0;                             ///< observations before this decision
+  std::string changed_observation = {};             ///< the first that differs from its runs' current values
 
   bool equal() const { return !first_different && changed_observation.empty(); }
 };

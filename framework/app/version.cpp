@@ -1,4 +1,4 @@
-// Asks the libraries, and the worker, for their versions.
+// `exp version`: reads the versions of the libraries and of the worker. Read next: version.hpp.
 #include "app/version.hpp"
 
 #include <sqlite3.h>
@@ -13,11 +13,11 @@ Form<VersionRequest> version_form() {
   using R = VersionRequest;
   return Form<R>("version",
                  {"version [--worker]",
-                  "Versions of the control program; with --worker also of the worker: backend, compiler, "
-                  "libraries, instruction set.",
-                  {{"exp version --worker", "everything that may change the bits of a result"}}})
-      .flag("worker", &R::worker, "ask the worker too (it starts, which takes a moment)")
-      .option("backend", &R::backend, "NAME", "which worker (default: that of this build)")
+                  "Prints the versions of the control program; with --worker also those of the worker: "
+                  "backend, compiler, libraries, instruction set.",
+                  {{"exp version --worker", "print everything that may change the bits of a result"}}})
+      .flag("worker", &R::worker, "also start the worker and print its versions")
+      .option("backend", &R::backend, "NAME", "the worker's backend (default: that of this build)")
       .flag("json", &R::json, "as JSON");
 }
 

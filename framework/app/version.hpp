@@ -1,4 +1,4 @@
-// version: of the control program, and of a worker with its numeric environment.
+// version: the versions of the control program, and of a worker with its numeric environment.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ Form<VersionRequest> version_form();
 
 struct Versions {
   std::string encore, backend, sqlite;
-  nlohmann::ordered_json worker;  ///< as it describes itself; null: it was not asked
+  nlohmann::ordered_json worker;  ///< its own description; null: not requested
 };
 Versions versions(const VersionRequest& request);
 

@@ -1,4 +1,4 @@
-// Runs a worker that answers in JSON, and reads the progress that comes before its answer.
+// Runs a worker that answers in JSON, and reads the progress before its answer. Read next: worker_answer.hpp.
 #include "app/worker_answer.hpp"
 
 #include <nlohmann/json.hpp>
@@ -11,8 +11,8 @@ namespace encore {
 
 namespace {
 
-/// What a worker that refused its work has said, without its name in front and the line end behind. Libraries
-/// may have printed before it.
+/// Returns the error message of a worker without its prefix and line end. Libraries may have printed before
+/// it.
 std::string message_of(const ProgramOutput& answer) {
   const std::string_view prefix = "encore-worker: ";
   std::string text = answer.errors;
@@ -25,7 +25,7 @@ std::string message_of(const ProgramOutput& answer) {
   return text.empty() ? "the worker ended with " + answer.end.text() : text;
 }
 
-/// Reports the lines of progress, which come before the answer.
+/// Reports the lines of progress, which precede the answer.
 class AnswerWatch {
  public:
   explicit AnswerWatch(Events& events) : events_(events) {}

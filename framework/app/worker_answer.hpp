@@ -1,4 +1,4 @@
-// What a worker answers to a question about a trained model, as JSON on its standard output.
+// The answer of a worker about a trained model, as JSON on its standard output.
 #pragma once
 
 #include <filesystem>
@@ -11,11 +11,11 @@
 
 namespace encore {
 
-/// Runs the worker to its end, with `input` on its standard input. How far it is (record/answer_progress.hpp)
-/// and what it says beside its answer go to `events`. Throws Error with its own message where it refuses.
+/// Runs the worker to its end, with `input` on its standard input. Its progress (record/answer_progress.hpp)
+/// and other output go to `events`. Throws Error with the worker's message if it fails.
 std::string worker_answer_text(Events& events, const std::filesystem::path& worker,
                                const std::vector<std::string>& arguments, const std::string& input = "");
-/// The same, read.
+/// The same as parsed JSON.
 nlohmann::ordered_json worker_answer(Events& events, const std::filesystem::path& worker,
                                      const std::vector<std::string>& arguments,
                                      const std::string& input = "");

@@ -63,7 +63,7 @@ class EntityReader final : public nlohmann::json_sax<json> {
   std::map<std::string, Entity> read() {
     require_shallow_json(text_);
     json::sax_parse(text_, this);
-    if (!has_graph_) refuse(where_, "has no list @graph, so it is no RO-Crate");
+    if (!has_graph_) refuse(where_, "has no list @graph, so it is not an RO-Crate");
     return std::move(entities_);
   }
 

@@ -29,7 +29,7 @@ class Unpacking {
   BundleIndex read_index() {
     const std::optional<TarEntry> entry = tar_.next();
     if (!entry || entry->name != bundle_root + bundle_metadata)
-      throw Error(origin_ + " is no bundle: its first file is not " + bundle_root + bundle_metadata);
+      throw Error(origin_ + " is not a bundle: its first file is not " + bundle_root + bundle_metadata);
     if (entry->bytes > bundle_budget.metadata_bytes)
       throw Error(origin_ + ": " + bundle_metadata + " is larger than " +
                   bytes_text(bundle_budget.metadata_bytes));

@@ -61,7 +61,7 @@ ZstdReader::ZstdReader(const std::filesystem::path& path)
   constexpr std::string_view magic = "\x28\xb5\x2f\xfd";
   if (!fill() || std::string_view(piece_.data(), end_).substr(0, magic.size()) != magic) {
     ZSTD_freeDCtx(context_);
-    throw Error(path_.string() + " is no bundle: it is not compressed by zstd");
+    throw Error(path_.string() + " is not a bundle: it is not compressed by zstd");
   }
 }
 

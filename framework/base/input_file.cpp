@@ -1,3 +1,4 @@
+// Opens and reads files of unknown origin, with limits on kind and size. Read next: input_file.hpp.
 #include "base/input_file.hpp"
 
 #include <fcntl.h>

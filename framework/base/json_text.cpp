@@ -1,3 +1,4 @@
+// Parses JSON with limits on depth and numbers, and reports the place of an error. Read next: json_text.hpp.
 #include "base/json_text.hpp"
 
 #include <algorithm>
@@ -133,7 +134,7 @@ JsonError::JsonError(std::string_view text, std::size_t byte, const std::string&
       byte_(byte) {}
 
 // nlohmann's parser keeps its own stack and can read any depth; what overflows is everything that later
-// recurses over the tree (dump, compare, convert). Brackets outside of texts are as deep as the tree, up to
+// recurses over the tree (dump, compare, convert). Brackets outside of strings are as deep as the tree, up to
 // the first error.
 void require_shallow_json(std::string_view text) {
   std::size_t depth = 0;

@@ -1,6 +1,5 @@
-// How every JSON text is parsed that comes from a file, a database or another program: what nests too deep is
-// refused before anything recurses over it, and what is no JSON is reported with its line and column. And how
-// long lists of numbers are written.
+// Parses JSON from files, databases and other programs: text that nests too deep is refused before any code
+// recurses over it, and invalid JSON is reported with its line and column. Also writes long lists of numbers.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +36,7 @@ Json parse_json(std::string_view text);
 template <class Json = nlohmann::json>
 Json json_or_null(std::string_view text);
 
-/// [a,b,...] with as many digits as float32 tells apart; null for what is not finite.
+/// Returns [a,b,...] with enough digits to distinguish float32 values; null for a number that is not finite.
 std::string json_list(std::span<const float> numbers);
 
 extern template nlohmann::json parse_json(std::string_view text);

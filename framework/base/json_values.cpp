@@ -1,3 +1,4 @@
+// Parses JSON with a limit on the number of its values. Read next: json_values.hpp.
 #include "base/json_values.hpp"
 
 #include <string>

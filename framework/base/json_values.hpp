@@ -11,7 +11,8 @@ namespace encore {
 /// Of a folder of somebody else; the largest tokenizer.json that is known has two million.
 inline constexpr std::size_t most_json_values = 4'000'000;
 
-/// Numbers, texts, names, and so on: separators outside of texts, and one. The text need not be JSON.
+/// Returns the number of separators outside of strings plus one, which counts numbers, strings and names. The
+/// text need not be JSON.
 std::size_t count_json_values(std::string_view text);
 
 /// Throws Error where there are more than most_json_values.

@@ -1,3 +1,4 @@
+// Edit distances, and lists of names for "did you mean" in messages. Read next: nearest.hpp.
 #include "base/nearest.hpp"
 
 #include <algorithm>
@@ -34,8 +35,7 @@ int edit_distance(std::string_view a, std::string_view b) {
 
 namespace {
 
-/// So many names are looked through: of more nobody expects a suggestion, and every one of many slips asks
-/// for one.
+/// The largest number of names that are searched, because each of many mistakes searches all of them.
 constexpr std::size_t most_names = 10000;
 constexpr std::size_t longest_name = 1000;
 

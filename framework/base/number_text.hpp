@@ -12,11 +12,11 @@ std::string fixed_text(double value, int digits);
 std::string coordinate_text(double value, int digits = 2);
 /// The shortest text that reads back as the same number.
 std::string exact_text(double value);
-/// "0.5432", "12,300", "1.2e-5": at most so many significant digits; minus is U+2212.
+/// Returns at most `significant` digits: "0.5432", "12,300", "1.2e-5"; minus is U+2212.
 std::string short_text(double value, int significant = 4);
 /// "12,345": digits in groups of three, where there are at least five before the point.
 std::string grouped(std::string digits);
-/// With U+2212 where a "-" stands in front.
+/// Replaces a "-" at the beginning by U+2212.
 std::string with_minus_sign(std::string number);
 
 }  // namespace encore

@@ -1,6 +1,5 @@
-// Work of the host that is no kernel (encoding, hashing) on several threads.
-// Place in the flow: whoever has independent parts gives them a number each; what they yield is put together
-// in the order of the numbers, so that no result depends on the number of threads.
+// Host work other than kernels (encoding, hashing) on several threads. The caller numbers independent parts,
+// and their results are joined in the order of the numbers, so no result depends on the number of threads.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,4 @@
-// SHA-256 of texts and files: the content hashes by which data, vocabularies, checkpoints and questions are
-// known.
+// SHA-256 of text and files: the content hashes that identify data, vocabularies, checkpoints and questions.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +28,7 @@ class Sha256 {
 /// 64 hexadecimal digits.
 std::string sha256(std::string_view bytes);
 
-/// Reads the file in parts. Throws Error when it is no regular file or cannot be read.
+/// Reads the file in parts. Throws Error when it is not a regular file or cannot be read.
 std::string sha256_of_file(const std::filesystem::path& path);
 
 }  // namespace encore

@@ -1,5 +1,5 @@
-// attention: what the attention of a run's model looks at in a text, as a page, a picture or numbers. The
-// worker does the work and answers in JSON (record/attention.hpp).
+// attention: shows the attention weights of a run's model for a text, as a page, a picture or numbers. The
+// worker computes them and answers in JSON (record/attention.hpp).
 #include <filesystem>
 
 #include <nlohmann/json.hpp>
@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A picture with more cells is nothing that a viewer opens with pleasure.
+/// The largest number of cells in a picture; larger pictures are slow to open.
 constexpr std::size_t most_cells_of_picture = 60000;
 
 enum class PictureFormat { html, svg };
@@ -32,7 +32,8 @@ PictureFormat format_of(const fs::path& file) {
   const std::string ending = file.extension().string();
   if (ending == ".html" || ending == ".htm") return PictureFormat::html;
   if (ending == ".svg") return PictureFormat::svg;
-  throw UsageError("-o " + file.string() + " says no format; end the name with .html or .svg");
+  throw UsageError("-o " + file.string() +
+                   " has no known format: expected a name that ends in .html or .svg");
 }
 
 void require_file(const fs::path& file) {
@@ -52,7 +53,7 @@ AttentionRequest question_of(const AttentionPageRequest& request) {
   return question;
 }
 
-/// The text and what the decoder reads, for people.
+/// Returns the text and the decoder's input, for the page.
 std::vector<std::pair<std::string, std::string>> texts_of(const AttentionRequest& request,
                                                           const AttentionTexts& found) {
   std::vector<std::pair<std::string, std::string>> texts = {{"Text", request.text}};
@@ -61,7 +62,7 @@ std::vector<std::pair<std::string, std::string>> texts_of(const AttentionRequest
   return texts;
 }
 
-/// "2 layers, 8 heads": what the first text has.
+/// Returns the layers and heads of the first text: "2 layers, 8 heads".
 std::string size_text(const AttentionText& text) {
   std::size_t heads = 0;
   for (const AttentionLayer& layer : text.layers) heads += layer.heads.size();
@@ -79,12 +80,12 @@ std::string picture_of(const AttentionTexts& found, const std::string& title) {
   for (const AttentionText& text : found.texts) cells += cells_of(text);
   if (cells > most_cells_of_picture)
     throw UsageError("the maps have " + grouped(std::to_string(cells)) +
-                     " cells, and a picture with more than " +
+                     " cells, but a picture can have at most " +
                      grouped(std::to_string(most_cells_of_picture)) +
-                     " opens badly; choose layers and heads (--layer, --head), or write a page (.html)");
+                     "; choose layers and heads (--layer, --head), or write a page (.html)");
   if (found.texts.size() > 1)
     throw UsageError("the text becomes " + std::to_string(found.texts.size()) +
-                     " sequences, and a picture shows one; write a page (.html)");
+                     " sequences, but a picture shows one; write a page (.html)");
   return svg(attention_drawing(found.texts.front(), title), title, true);
 }
 

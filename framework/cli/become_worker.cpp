@@ -1,4 +1,4 @@
-// Replaces this process by another program.
+// Replaces this process by another program, such as a worker. Read next: become_worker.hpp.
 #include "cli/become_worker.hpp"
 
 #include <sys/mman.h>
@@ -19,13 +19,13 @@ namespace encore {
 
 void use_as_input(int descriptor) {
   if (::dup2(descriptor, STDIN_FILENO) < 0)
-    throw Error(std::string("cannot redirect the standard input: ") + std::strerror(errno));
+    throw Error(std::string("cannot redirect standard input: ") + std::strerror(errno));
 }
 
 void use_text_as_input(const std::string& text) {
   // A file without a name: unlike a pipe it takes any length.
   const FileDescriptor file(::memfd_create("text", MFD_CLOEXEC));
-  if (!file) throw Error(std::string("cannot hand the text over: ") + std::strerror(errno));
+  if (!file) throw Error(std::string("cannot pass the text to the worker: ") + std::strerror(errno));
   write_all(file.get(), std::as_bytes(std::span(text)), "text");
   ::lseek(file.get(), 0, SEEK_SET);
   use_as_input(file.get());

@@ -1,4 +1,4 @@
-// Measurements and their comparison as tables.
+// Prints measurements and comparisons of `exp bench` as tables. Read next: bench_text.hpp.
 #include "cli/bench_text.hpp"
 
 #include <cstdio>
@@ -56,7 +56,7 @@ void print_machine(std::ostream& out, const Terminal& terminal, const MachineSum
         << fixed(machine.reads[k].bytes.median / 1e9, 1) << " GB/s";
   out << (machine.reads.empty() ? "" : "\n") << "  launch    an empty kernel takes "
       << fixed(machine.launch.median * 1e6, 1) << " us, " << fixed(machine.launch_and_wait.median * 1e6, 1)
-      << " us where it is waited for\n";
+      << " us with a wait for its end\n";
 }
 
 void print_steps(std::ostream& out, const Terminal& terminal, const BenchSummary& summary) {
@@ -77,9 +77,8 @@ void print_steps(std::ostream& out, const Terminal& terminal, const BenchSummary
   table.print(out, terminal);
   for (const ThreadGain& gain : thread_gains(summary))
     out << gain.name << ": " << fixed(gain.step, 2) << " times as fast as with " << fixed(gain.from, 0)
-        << (gain.from == 1.0 ? " thread" : " threads") << "; its products alone gain "
-        << fixed(gain.matmul, 2) << ", so that " << fixed(gain.step / gain.matmul, 2)
-        << " of their gain is reached\n";
+        << (gain.from == 1.0 ? " thread" : " threads") << "; its products alone are " << fixed(gain.matmul, 2)
+        << " times as fast; ratio " << fixed(gain.step / gain.matmul, 2) << "\n";
 }
 
 void print_ranks(std::ostream& out, const Terminal& terminal, const BenchSummary& summary) {
@@ -98,8 +97,8 @@ void print_ranks(std::ostream& out, const Terminal& terminal, const BenchSummary
                fixed(100.0 * one.efficiency, 1), fixed(100.0 * one.exchange.median, 1)});
   out << '\n';
   table.print(out, terminal);
-  out << "strong: the same batch, divided; weak: as many times the batch. Times the tokens a second of one "
-         "process, and that for each thread of both\n";
+  out << "strong: the same batch, divided; weak: the batch times the ranks. Speed: tokens per second "
+         "relative to one process, also per thread\n";
 }
 
 void print_kernels(std::ostream& out, const Terminal& terminal, const StepSummary& step) {
@@ -144,7 +143,7 @@ void print_prices(std::ostream& out, const Terminal& terminal, const StepSummary
   table.print(out, terminal, 2);
 }
 
-/// What the intervals of so many samples cover.
+/// Prints the coverage of the intervals.
 void print_coverage(std::ostream& out, const Measured& any) {
   out << "\nmedians of " << any.count
       << " rounds; 95 %: between two order statistics, which covers the true median with at least that"
@@ -175,8 +174,7 @@ void print_bench(std::ostream& out, const Terminal& terminal, const BenchResult&
   for (const auto& [worker, text] : places.items())
     if (text.is_string()) out << "  threads   " << worker << ": " << text.get<std::string>() << '\n';
   const std::vector<std::string> notes = noise_notes(result, summary);
-  for (const std::string& note : notes)
-    out << styled(terminal, Style::yellow, "  noise     ") << note << '\n';
+  for (const std::string& note : notes) out << styled(terminal, Style::yellow, " noise ") << note << '\n';
   if (notes.empty())
     out << "  noise     none noticed: steady calibration, no stolen time, no other processes\n";
   if (summary.steps.empty() && !summary.machines.empty()) print_coverage(out, summary.machines.front().copy);
@@ -231,7 +229,7 @@ void print_comparison(std::ostream& out, const Terminal& terminal, const BenchCo
   for (const std::string& name : comparison.missing) out << name << " was not measured now\n";
   for (const BenchChange& step : comparison.steps)
     if (step.change == Change::unclear) {
-      out << "unclear: the intervals cross the threshold; more --rounds narrow them\n";
+      out << "unclear: the intervals cross the threshold; use more --rounds\n";
       break;
     }
 }

@@ -1,5 +1,4 @@
-// What a measurement says, for people: the machine, each step with its kernels, changes against an earlier
-// one.
+// Prints a measurement: the machine, each step with its kernels, and changes since an earlier measurement.
 #pragma once
 
 #include <iosfwd>

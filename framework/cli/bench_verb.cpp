@@ -1,5 +1,5 @@
-// bench: what this machine can do, what a step of an experiment makes of it, and what has changed since an
-// earlier measurement. The flow: bench_workers -> run_bench -> stored -> summarized -> printed, compared.
+// bench: measures this machine and a training step, and compares with an earlier measurement. The flow:
+// bench_workers -> run_bench -> store -> summarize -> print and compare.
 #include <stdlib.h>
 
 #include "analysis/rank_scaling.hpp"
@@ -20,7 +20,7 @@ using nlohmann::json;
 
 namespace {
 
-/// Beside the folders of the runs, and gone again when all went well.
+/// A temporary folder beside the folders of the runs, removed after success.
 class BenchFolder {
  public:
   explicit BenchFolder(const std::filesystem::path& database) {
@@ -37,7 +37,7 @@ class BenchFolder {
   std::filesystem::path path_;
 };
 
-/// On a terminal one line that changes, elsewhere a line for each round.
+/// Prints the progress: one changing line on a terminal, elsewhere a line for each round.
 class BenchProgressLine {
  public:
   BenchProgressLine(bool quiet, Console& console)
@@ -102,19 +102,20 @@ BenchResult measure(const MeasureRequest& request, const App& app, Console& cons
 Store open_measurements(const App& app, const Console& console) {
   const std::filesystem::path& path = app.database;
   if (!std::filesystem::exists(path))
-    throw Error("there is no database " + path.string() + " yet, so there are no measurements; " +
-                console.suggestion({"bench"}) + " makes the first, --db or $ENCORE_DB names another");
+    throw Error("there is no database " + path.string() + " yet, and so no measurement; " +
+                console.suggestion({"bench"}) +
+                " makes the first; use --db or $ENCORE_DB for another database");
   return Store(path, OpenMode::read);
 }
 
-/// A file where one is named, else what the database knows by that name.
+/// Reads the measurement from a file, or by its name from the database.
 BenchResult earlier(const std::string& name, const App& app, const Console& console) {
   if (name.ends_with(".json")) return BenchResult::load(name);
   Store store = open_measurements(app, console);
   return read_bench(store, name);
 }
 
-/// What would fail after minutes of measuring is refused first.
+/// Checks the output folder first, so that a measurement of minutes is not lost.
 void require_folder(const std::string& svg) {
   if (svg.empty()) return;
   const std::filesystem::path folder = std::filesystem::absolute(svg).parent_path();
@@ -154,7 +155,7 @@ json to_json(const BenchComparison& comparison, const std::string& before, doubl
           {"regression", comparison.regression()}};
 }
 
-/// Prints a measurement, and its comparison where one is asked for. The exit code says regression.
+/// Prints a measurement and the requested comparison. The exit code reports a regression.
 int conclude(const BenchOutputRequest& request, Console& console, const BenchResult& result,
              const std::optional<BenchResult>& before) {
   const BenchSummary summary = summarize(result);
@@ -162,7 +163,7 @@ int conclude(const BenchOutputRequest& request, Console& console, const BenchRes
   if (!request.json) print_bench(console.out, console.terminal, result, summary);
   if (!request.svg.empty()) {
     if (summary.steps.empty())
-      throw Error("--svg draws a step; " + result.name + " measured the machine alone");
+      throw Error("--svg draws a step; " + result.name + " measured only the machine");
     write_roofline(summary, request.svg);
   }
   std::optional<BenchComparison> comparison;
@@ -220,7 +221,7 @@ int bench_show(const BenchShowRequest& request, App& app, Console& console) {
 
 int bench(const MeasureRequest& request, App& app, Console& console) {
   require_folder(request.output.svg);
-  // A wrong name is told at once.
+  // A wrong name is reported before the measurement.
   const std::optional<BenchResult> before = compared_with(request.output, app, console);
   const std::vector<BenchWorker> workers = bench_workers(request, app);
   try {

@@ -1,4 +1,4 @@
-// From the words of a command line to a request, and the help that describes them.
+// Fills a request from the words of a command line, and prints its help. Read next: binder.hpp, app/form.hpp.
 #include "cli/binder.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace po = boost::program_options;
 
 using Words = std::vector<std::string>;
 
-/// The default that the help shows.
+/// Returns the default for the help.
 std::string usual_text(const FormField& field, const FormFields& form) {
   if (!field.usual.empty() || !field.place) return field.usual;
   const FieldSlot usual = form.usual(field);
@@ -33,7 +33,7 @@ std::string usual_text(const FormField& field, const FormFields& form) {
   return "";
 }
 
-/// Every value is a text to Boost: which type it has, and what is wrong with it, the slots know.
+/// Declares every value as text to Boost; the slots know the types and report invalid values.
 const po::value_semantic* semantic_of(const FormField& field, const FormFields& form) {
   if (field.value.empty() && !field.is_argument) return po::bool_switch();
   const std::string usual = usual_text(field, form);
@@ -59,7 +59,7 @@ po::options_description visible_options(const FormFields& form, int width) {
   return options;
 }
 
-/// What Boost found wrong, in our words: its own messages show internal quoting.
+/// Rewrites the errors of Boost, whose messages show internal quoting.
 std::string message_of(const po::error& error, const FormFields& form) {
   if (const auto* unknown = dynamic_cast<const po::unknown_option*>(&error)) {
     Words names;
@@ -69,15 +69,15 @@ std::string message_of(const po::error& error, const FormFields& form) {
     return "unknown option " + name + did_you_mean(name, names);
   }
   if (dynamic_cast<const po::too_many_positional_options_error*>(&error) != nullptr)
-    return "there are more arguments than it takes";
+    return "too many arguments";
   return error.what();
 }
 
 std::string hint(const FormFields& form) {
-  return " (exp " + form.verb() + " -h shows what there is)";
+  return " (exp " + form.verb() + " -h shows the options)";
 }
 
-/// The written words of every field.
+/// The words of each field on the command line.
 po::variables_map parsed(const FormFields& form, const Arguments& arguments) {
   po::options_description all;
   po::positional_options_description positional;
@@ -97,7 +97,7 @@ po::variables_map parsed(const FormFields& form, const Arguments& arguments) {
   return values;
 }
 
-/// Puts the words of one field into its member.
+/// Stores the words of one field in its member.
 struct Setter {
   const FormFields& form;
   const FormField& field;
@@ -130,7 +130,7 @@ struct Setter {
   }
 };
 
-/// Those of a field; of a switch its name where it was written.
+/// Returns the words of a field; for a flag its name, if given.
 Words words_of(const po::variables_map& values, const FormField& field) {
   const auto found = values.find(field.name);
   if (found == values.end()) return {};

@@ -1,5 +1,5 @@
-// The binder makes parser, help and completion of a form (app/form.hpp). binder.cpp alone knows the library
-// that parses.
+// The binder makes parser, help and completion from a form (app/form.hpp). Only binder.cpp uses the parsing
+// library.
 #pragma once
 
 #include <string>
@@ -12,15 +12,16 @@ namespace encore {
 
 using Arguments = std::vector<std::string>;
 
-/// The fields of the form and what every verb has: --db and --help. These two have no slot.
+/// Returns the fields of the form, with --db and --help, which every verb has. These two have no slot.
 std::vector<FormField> fields_of(const FormFields& form);
-/// The help of a verb, at most `width` columns wide but for commands, which stay on one line to be copied.
+/// Prints the help of a verb, at most `width` columns wide. Commands stay on one line, so that they can be
+/// copied.
 std::string help_text(const FormFields& form, int width);
 
-/// Fills the request and checks it. False when the help was asked for and printed. --db goes to the console.
-/// Throws UsageError.
+/// Fills the request and checks it. Returns false if it printed the help. Stores --db in the console. Throws
+/// UsageError.
 bool read_request(const FormFields& form, const Arguments& arguments, void* request, Console& console);
-/// --db, else $ENCORE_DB, else encore.db in the working folder. Throws UsageError.
+/// Returns --db, else $ENCORE_DB, else encore.db in the working folder. Throws UsageError.
 std::filesystem::path database_of(const Console& console);
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// bundle show: what a bundle holds and what it does not.
+// bundle show: prints what a bundle holds and what it lacks.
 #include <algorithm>
 
 #include <nlohmann/json.hpp>

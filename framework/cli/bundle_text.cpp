@@ -100,17 +100,17 @@ std::string changes_text(const std::string& diff) {
                    counted(static_cast<std::size_t>(std::ranges::count(diff, '\n')), "line") + " of a diff";
 }
 
-/// How the source of the runs stands to that of this program.
+/// Compares the source of the runs with that of this program.
 std::string own_source_text(const SourceVersion& source) {
   const auto own = read_source_record(installed_programs().folder.parent_path());
   if (!own) return "";
   if (own->source == source) return ", as this program";
   if (own->source.commit == source.commit && !source.commit.empty())
-    return ", as this program but for changes";
-  return "; this program is of " + source_text(own->source);
+    return ", as this program except for changes";
+  return "; this program is from " + source_text(own->source);
 }
 
-/// A line for each different text, with the number of its runs where there are several.
+/// Prints a line for each different text, with its number of runs if there are several lines.
 void print_states(std::ostream& out, const char* title, const std::map<std::string, std::size_t>& states) {
   for (const auto& [state, count] : states)
     out << "  " << title << printable(state) << (states.size() > 1 ? " (" + counted(count, "run") + ")" : "")
@@ -129,7 +129,7 @@ void print_code(std::ostream& out, Store& store, const std::vector<RunRow>& runs
                                             source.sha256 + own_source_text(source)
                                       : "Encore at commit " + source.commit + changes_text(source.diff) +
                                             own_source_text(source)];
-    ++repositories[last.commit_hash.empty() ? "the experiment file lies in no repository"
+    ++repositories[last.commit_hash.empty() ? "the experiment file is in no repository"
                                             : "the experiment's repository at commit " + last.commit_hash +
                                                   changes_text(last.diff)];
     ++machines["on " + last.holder.host + " from " + utc_text(attempts.front().started) +
@@ -153,14 +153,14 @@ void print_recomputed(Console& console, const OpenedBundle& bundle, const std::v
   table.print(out, console.terminal, 2);
   for (const RunRow& run : runs)
     if (const auto why = claimed.find(run.id); why != claimed.end())
-      out << "  the question of " << run.id << " is a claim: " << printable(why->second) << '\n';
+      out << " the question of " << run.id << " is a claim: " << printable(why->second) << '\n';
 }
 
 void print_trained(Console& console, const OpenedBundle& bundle, Store& store,
                    const std::vector<RunRow>& runs, bool is_verified) {
   std::ostream& out = console.out;
   out << "\nproved by training again: "
-      << (is_verified ? "what follows" : command_name() + ' ' + shell_command({"verify", bundle.archive()}))
+      << (is_verified ? "see below" : command_name() + ' ' + shell_command({"verify", bundle.archive()}))
       << '\n';
   const std::map<std::int64_t, std::string> settings = telling_settings(store, runs);
   const Metric metric = leading_metric(store, runs);
@@ -200,8 +200,8 @@ void print_claimed(Console& console, const OpenedBundle& bundle, Store& store,
                    const std::vector<RunRow>& runs) {
   std::ostream& out = console.out;
   const BundleIndex& index = bundle.index();
-  out << "\nclaimed by the sender, and proved by nothing in the bundle; for all claims: " << command_name()
-      << ' ' << shell_command({"bundle", "show", bundle.archive(), "--claims"}) << '\n';
+  out << "\nclaimed by the sender, without proof in the bundle; all claims: " << command_name() << ' '
+      << shell_command({"bundle", "show", bundle.archive(), "--claims"}) << '\n';
   out << "  subject  " << printable(index.subject) << '\n';
   out << "  made by  Encore " << printable(index.encore) << "; licence: " << printable(index.licence)
       << (index.author.empty() ? "" : "; author: " + printable(index.author)) << '\n';
@@ -210,7 +210,7 @@ void print_claimed(Console& console, const OpenedBundle& bundle, Store& store,
   Table names({{"RUN"}, {"NAME"}, {"STATE"}, {"NOTE"}});
   for (const RunRow& run : runs) names.add({run.id, run.name, state_cell(run.state), run.note});
   names.print(out, console.terminal, 2);
-  Table data({{"DATA"}, {"LAY AT"}});
+  Table data({{"DATA"}, {"PATH THERE"}});
   for (const ShownData& one : data_of(store, runs, index)) {
     const std::vector<std::string> roles(one.roles.begin(), one.roles.end());
     data.add({listed(roles), one.path});

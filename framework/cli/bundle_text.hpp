@@ -1,6 +1,5 @@
-// A bundle that the user has named: opened with a progress line, and what is said about it, in the three
-// classes of bundle/evidence.hpp. bundle_verb.cpp, bundle_show.cpp, bundle_verify.cpp and db_merge.cpp use
-// it.
+// Opens a bundle with a progress line, and prints its values in the three classes of bundle/evidence.hpp.
+// Used by bundle_verb.cpp, bundle_show.cpp, bundle_verify.cpp and db_merge.cpp.
 #pragma once
 
 #include <iosfwd>
@@ -19,10 +18,10 @@
 
 namespace encore {
 
-/// The types that are here: of this build, and of the folders of --plugin-path.
+/// The types of this build and of the folders of --plugin-path.
 Catalogue catalogue_here(const std::vector<std::string>& plugin_path = {});
 
-/// Unpacked and checked.
+/// An unpacked and checked bundle.
 class OpenedBundle {
  public:
   /// Throws UsageError where there is no such file, Error as unpacking and checking do.
@@ -40,22 +39,23 @@ class OpenedBundle {
   CheckedBundle checked_;
 };
 
-/// The plugins of the newest attempt that has told any.
+/// Returns the plugins of the newest attempt that recorded any.
 std::vector<PluginRow> plugins_of(Store& store, const RunRow& run);
-/// Every state that was recorded, each once: of Encore, and of the repositories of experiment files.
+/// All recorded states of Encore and of the repositories of experiment files, each once.
 struct AllCode {
   std::vector<SourceVersion> sources;
   std::vector<CodeVersion> repositories;
 };
 AllCode all_code(Store& store, const std::vector<RunRow>& runs);
-/// "run quickstart, 12 files, 1.2 MB"
+/// Returns, for example, "run quickstart, 12 files, 1.2 MB".
 std::string bundle_line(const BundleIndex& index);
-/// What it is, then its values by what stands behind them: recomputed, proved by training again, claimed.
+/// Prints the bundle, then its values by their evidence: recomputed, proved by training again, claimed.
 /// `is_verified`: training again follows at once. The store holds the checked rows.
 void print_bundle(Console& console, const OpenedBundle& bundle, Store& store, const std::vector<RunRow>& runs,
                   bool is_verified);
-/// The same as JSON, with every value that is claimed.
+/// Returns the same as JSON, with every claimed value.
 nlohmann::ordered_json bundle_json(const OpenedBundle& bundle, Store& store, const std::vector<RunRow>& runs);
-/// Writes a report of the checked rows as HTML, and says so unless quiet. The one in the bundle is a claim.
+/// Writes a report of the checked rows as HTML, and prints its path unless quiet. The report in the bundle is
+/// a claim.
 void write_bundle_report(Console& console, Store& store, const std::string& file, bool quiet);
 }  // namespace encore

@@ -1,4 +1,4 @@
-// bundle: runs with all that shows what they are, as one file for a reviewer. The layout is in
+// bundle: packs runs with their evidence into one file for a reviewer. The layout is in
 // archive/bundle_index.hpp; docs/guides/bundles.md is for users.
 #include <algorithm>
 #include <cctype>
@@ -29,7 +29,7 @@ PackedWeights weights_from(const std::string& word) {
   return PackedWeights::all;
 }
 
-/// What exp report writes about them.
+/// Returns the report of exp report about the runs.
 std::string report_of(Store& store, RunSelection selection) {
   const Document document = make_report(store, {.runs = std::move(selection)});
   const std::vector<OutputFile> files =
@@ -37,14 +37,14 @@ std::string report_of(Store& store, RunSelection selection) {
   return files.front().bytes;
 }
 
-/// The runs themselves, where no word means them: those of a search.
+/// Selects the given runs, for a search, whose runs no word means.
 RunSelection selection_of(const std::vector<RunRow>& runs) {
   RunSelection selection{.sight = Sight::any};
   for (const RunRow& run : runs) selection.words.push_back(run.id);
   return selection;
 }
 
-/// The runs of a search, those of its fresh seeds too, or those that the words mean.
+/// Returns the runs of a search, with those of its fresh seeds, or the runs of the words.
 SelectedRuns runs_of(const BundleRequest& request, const App& app, Store& store,
                      const std::optional<SearchRow>& search) {
   const RunSelection selection = selection_from(request.selection);
@@ -54,18 +54,18 @@ SelectedRuns runs_of(const BundleRequest& request, const App& app, Store& store,
   for (const auto of_trial : {&TrialRow::runs, &TrialRow::confirmations})
     for (const TrialRow& trial : trials)
       for (const std::int64_t number : trial.*of_trial) runs.push_back(store.read_run(number));
-  if (runs.empty()) throw Error("search " + search->name + " has no run yet");
+  if (runs.empty()) throw Error("search " + search->name + " has no runs yet");
   return {.runs = std::move(runs)};
 }
 
-/// What a process that is gone has left in its spool belongs to the record too.
+/// Merges the spools of processes that have ended.
 void settle(const App& app, Store& store, std::vector<RunRow>& runs) {
   if (std::ranges::find(runs, RunState::lost, &RunRow::state) == runs.end()) return;
   Store(app.database, OpenMode::write).settle();
   for (RunRow& run : runs) run = store.read_run(run.number);
 }
 
-/// "run a"; "sweep b, 12 runs"; "search c, 9 runs"
+/// Returns, for example, "run a", "sweep b, 12 runs" or "search c, 9 runs".
 std::string subject_of(const std::vector<RunRow>& runs, const std::string& named_sweep,
                        const std::optional<SearchRow>& search) {
   const std::string count = ", " + counted(runs.size(), "run");
@@ -97,10 +97,10 @@ void print_packed(const BundleRequest& request, Console& console, const PackedBu
   console.out << output << "  " << bundle_line(packed.index) << "; " << bytes_text(fs::file_size(output))
               << " packed\n  sha256   " << digest << '\n';
   if (!packed.parents.empty())
-    console.out << "  with     " << listed(packed.parents) << ", from whose weights others start\n";
+    console.out << "  with     " << listed(packed.parents) << ", whose weights others start from\n";
   if (!packed.hidden.empty())
     console.out << "  without  data, vocabulary, labels and predictions of " << listed(packed.hidden)
-                << ", whose data are private; --private takes them\n";
+                << ", whose data are private; --private includes them\n";
   if (!packed.not_ended.empty()) console.out << "  not completed: " << listed(packed.not_ended) << '\n';
   console.out << "  next     " << command_name() << ' ' << shell_command({"bundle", "show", output}) << '\n';
 }

@@ -1,7 +1,6 @@
-// verify of a bundle: what is missing on this machine, and then the same verification as of a run of one's
-// own, in a folder of its own. Nothing of the bundle is executed; its data are only read. The flow: unpacked
-// and checked -> the runs that are meant -> their data, plugins and code -> what is missing, or the
-// verification.
+// verify of a bundle: lists what is missing on this machine, or verifies the runs in a separate folder like
+// the user's own runs. Nothing of the bundle is executed; its data are only read. The flow: unpack and check
+// -> select the runs -> find their data, plugins and code -> list what is missing, or verify.
 #include <algorithm>
 
 #include "app/planned_search.hpp"
@@ -22,11 +21,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Those that the user names, or the folder one is in and the tree of this program.
+/// Returns the folders of --data, else the current folder and the tree of this program.
 std::vector<fs::path> data_folders(const VerifyRequest& request) {
   std::vector<fs::path> folders;
   for (const std::string& name : request.data) {
-    if (!fs::is_directory(name)) throw UsageError("--data " + name + " is no folder");
+    if (!fs::is_directory(name)) throw UsageError("--data " + name + " is not a folder");
     folders.push_back(fs::absolute(name));
   }
   if (!folders.empty()) return folders;
@@ -35,7 +34,7 @@ std::vector<fs::path> data_folders(const VerifyRequest& request) {
   return folders;
 }
 
-/// What the runs need and this machine does not have, a line each.
+/// Lists what the runs need and this machine does not have, one item on each line.
 class Missing {
  public:
   Missing(Store& store, FoundData& data) : store_(store), data_(data) {}
@@ -49,7 +48,7 @@ class Missing {
     if (!lines_.empty()) fail();
   }
 
-  /// Where it is on this machine.
+  /// Returns its path on this machine.
   std::optional<fs::path> place_of(const DataFile& file) {
     const fs::path runs = store_.runs_folder();  // of the bundle: the weights of a parent
     const fs::path relative = fs::path(file.path).lexically_relative(runs);
@@ -64,7 +63,7 @@ class Missing {
     find_parent_files(store_, run, specification);
     for (const auto& [role, file] : specification.data)
       if (!place_of(file))
-        add("data: " + role + " of run " + run.name + ", SHA-256 " + file.sha256 + ", which lay at " +
+        add("data: " + role + " of run " + run.name + ", SHA-256 " + file.sha256 + ", recorded at " +
             file.path);
   }
 
@@ -77,15 +76,14 @@ class Missing {
       if (std::ranges::find(catalogue.manifests(), plugin.name, &Manifest::name) ==
           catalogue.manifests().end())
         add("plugin: \"" + plugin.name + "\" " + plugin.version + " of run " + run.name +
-            "; build it from its sources and name its folder with --plugin-path");
+            "; build it from its sources and pass its folder with --plugin-path");
   }
 
   [[noreturn]] void fail() const {
-    std::string text = "this machine lacks what the bundle needs:";
+    std::string text = "this machine lacks files that the bundle needs:";
     for (const std::string& one : lines_) text += "\n  " + printable(one);
     throw Error(
-        text +
-        "\nData are looked for in the bundle and, by the ends of these paths, in the folders of --data");
+        text + "\nData are searched in the bundle and, by the ends of these paths, in the folders of --data");
   }
 
   void add(const std::string& text) {
@@ -97,7 +95,7 @@ class Missing {
   std::vector<std::string> lines_;
 };
 
-/// Those that are meant, by the words behind the file.
+/// Returns the runs that the words after the file select.
 SelectedRuns meant_runs(Store& store, const RunSelection& selection) {
   SelectedRuns selected = select_runs(store, selection);
   if (selected.runs.empty()) throw UnknownRun(none_text(store, selection, selected));
@@ -105,11 +103,11 @@ SelectedRuns meant_runs(Store& store, const RunSelection& selection) {
   const bool named = selected.named;
   std::erase_if(selected.runs,
                 [&](const RunRow& run) { return !named && store.read_digests(run.number).empty(); });
-  if (selected.runs.empty()) throw Error("no run of the bundle has digests: none was trained");
+  if (selected.runs.empty()) throw Error("no run of the bundle was trained, so there are no digests");
   return selected;
 }
 
-/// The same call for the program that was built, which unpacks for itself.
+/// Returns the same call for the built program, which unpacks the bundle itself.
 int call(const fs::path& program, const Arguments& arguments) {
   Arguments others = {"verify"};
   for (std::size_t at = 0; at < arguments.size(); ++at) {
@@ -132,8 +130,7 @@ int verify_with_recorded(const VerifyRequest& request, const App& app, Store& st
   return call(build_recorded(recorded_code(store, runs), build, app), arguments);
 }
 
-/// The text with the bundle in place of the folder into which it is unpacked, which is gone when the text is
-/// read.
+/// Replaces the temporary folder in the text by the bundle, because the folder is removed afterwards.
 std::string with_archive(std::string text, const UnpackedBundle& bundle, const std::string& archive) {
   for (const std::string& gone : {bundle.database().string(), bundle.folder().string()})
     for (std::size_t at = text.find(gone); at != std::string::npos; at = text.find(gone, at + archive.size()))

@@ -1,5 +1,5 @@
-// compare: candidates over their seeds: intervals, tests of every pair, and a ranking only where the seeds
-// carry it.
+// compare: compares candidates over their seeds: intervals, tests of every pair, and a ranking if the seeds
+// distinguish all pairs.
 #include <cctype>
 #include <cmath>
 #include <iosfwd>
@@ -35,14 +35,14 @@ std::string interval_text(const MeanDigits& digits, const std::optional<Interval
   return interval ? digits.text(interval->low) + " .. " + digits.text(interval->high) : "-";
 }
 
-// --- for people ---
+// --- tables ---
 
 std::string upper_case(std::string text) {
   for (char& letter : text) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
   return text;
 }
 
-/// In front of the numbers: the letter and what the candidates differ in; of a lone candidate its name.
+/// The first columns: the letter and the differing options; for a single candidate its name.
 std::vector<std::string> key_heads(const CandidateKey& key) {
   std::vector<std::string> heads = {key.options.empty() ? "CANDIDATE" : ""};
   for (const std::string& option : key.options) heads.push_back(upper_case(option));
@@ -108,7 +108,7 @@ void print_pairs(std::ostream& out, const Terminal& terminal, const Comparison& 
   table.print(out, terminal);
 }
 
-/// A line for each pair that is told apart; of the others one sentence for all, and one for each reason.
+/// Prints a line for each distinguished pair, one sentence for all others, and one for each reason.
 void print_verdicts(std::ostream& out, const Comparison& comparison, const CandidateKey& key) {
   const auto letters = [&](const Pair& pair) { return key.letters[pair.a] + " - " + key.letters[pair.b]; };
   for (const Pair& pair : comparison.pairs)
@@ -128,11 +128,11 @@ void print_verdicts(std::ostream& out, const Comparison& comparison, const Candi
 
 void print_ranking(std::ostream& out, const Comparison& comparison, const CandidateKey& key) {
   if (comparison.pairs.empty()) {
-    out << "one candidate, so there is nothing to compare it with; name another run, sweep or pattern\n";
+    out << "there is only one candidate; name another run, sweep or pattern to compare it with\n";
     return;
   }
   if (comparison.ranking.empty()) {
-    out << "no ranking: the seeds do not tell every pair apart\n";
+    out << "no ranking: the seeds do not distinguish every pair\n";
     return;
   }
   std::string text;
@@ -141,7 +141,7 @@ void print_ranking(std::ostream& out, const Comparison& comparison, const Candid
   out << "from high to low: " << printable(text) << '\n';
 }
 
-// --- for programs ---
+// --- JSON and CSV ---
 
 /// JSON has no NaN.
 Json json_number(double value) {
@@ -272,7 +272,7 @@ void print_pairs_csv(std::ostream& out, const Comparison& comparison) {
                        pair.needed ? std::to_string(*pair.needed) : "", name_of(pair.verdict)});
 }
 
-/// Letters in the order of the table and of a report about the same runs: A has the best mean.
+/// Assigns letters in the order of the table and of a report about the same runs: A has the best mean.
 CandidateKey key_of(Store& store, const std::vector<RunRow>& runs, const Comparison& comparison) {
   std::vector<std::string> names;
   for (const Candidate& candidate : comparison.candidates) names.push_back(candidate.name);

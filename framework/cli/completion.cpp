@@ -1,4 +1,5 @@
-// Looks up what may stand next: names of verbs, options, and values from the database.
+// Completes a command line with names of verbs, options, and values from the database. Read next:
+// completion.hpp.
 #include "cli/completion.hpp"
 
 #include <algorithm>
@@ -40,8 +41,8 @@ const FormField* find_option(const std::vector<FormField>& fields, const std::st
   return nullptr;
 }
 
-/// What `ask(store)` finds in the database that the words or the environment name; nothing when it cannot be
-/// read: this is no place for messages.
+/// Returns the result of `ask(store)` for the database of the words or the environment. Returns nothing if it
+/// cannot be read, because completion must not print messages.
 template <class Ask>
 Words ask_store(const Words& words, const Ask& ask) {
   const char* variable = std::getenv("ENCORE_DB");
@@ -58,7 +59,7 @@ Words ask_store(const Words& words, const Ask& ask) {
   }
 }
 
-/// The first column of a query.
+/// Returns the first column of a query.
 Words ask_database(const Words& words, const std::string& sql) {
   return ask_store(words, [&](Store& store) {
     Words found;
@@ -95,7 +96,7 @@ Words positional_values(const std::string& name, const Verb& verb, const Words& 
                  chosen + ")");
 }
 
-/// The last word as an option, as the value of the option in front of it, or as an argument.
+/// Completes the last word as an option, as the value of the option before it, or as an argument.
 Words next_of(const Verb& verb, const Words& words, std::size_t begin) {
   const FormFields form = verb.form();
   const std::vector<FormField> fields = fields_of(form);

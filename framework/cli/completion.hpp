@@ -1,6 +1,5 @@
-// What may stand next in a command line, from what the verbs themselves say of their options and arguments.
-// The scripts that `exp completion` prints ask this through a hidden first argument, so that bash and zsh
-// offer the same.
+// Completes command lines from the forms of the verbs. The scripts of `exp completion` call it through a
+// hidden first argument, so bash and zsh offer the same words.
 #pragma once
 
 #include <string>
@@ -11,7 +10,7 @@
 namespace encore {
 
 /// `words` follow "exp"; the last is being typed and may be empty. Verbs, actions, options, names of runs,
-/// sweeps and tags that begin so; nothing where a file is meant, or where the database cannot be read.
+/// sweeps and tags with this beginning; nothing for a file, or if the database cannot be read.
 std::vector<std::string> completions(const std::vector<std::string>& words);
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// completion: the scripts that bash and zsh read. Both only hand the words to completion.cpp.
+// completion: the scripts for bash and zsh. Both pass the words to completion.cpp.
 #include "cli/completion.hpp"
 
 namespace encore {
@@ -7,8 +7,8 @@ namespace {
 
 constexpr const char* candidates_word = "candidates";
 
-// Bash cuts words at "=" and ":" too, which names of runs contain: the line is split anew at blanks, and of
-// each answer only what follows the last such letter is what bash wants to hear.
+// Bash also splits words at "=" and ":", which names of runs contain. The script splits the line again at
+// blanks, and returns only the part of each answer after the last such character.
 constexpr const char* bash_script = R"script(# completion of exp for bash: source <(exp completion bash)
 _encore_exp() {
   local line=${COMP_LINE:0:COMP_POINT} cut= breaks= IFS=$' \t\n'
@@ -43,16 +43,15 @@ struct CompletionRequest {
 
 Form<CompletionRequest> completion_form() {
   using R = CompletionRequest;
-  return Form<R>("completion",
-                 {"completion bash|zsh",
-                  "Prints a script with which the shell completes verbs, actions, options and the names of "
-                  "runs:\n  bash: add  source <(exp completion bash)  to ~/.bashrc\n  zsh:  add  source "
-                  "<(exp completion zsh)  to ~/.zshrc, behind compinit",
-                  {{"exp completion bash", "the script for bash"}}})
+  return Form<R>("completion", {"completion bash|zsh",
+                                "Prints a script for the shell that completes verbs, actions, options and "
+                                "names of runs:\n  bash: add  source <(exp completion bash)  to ~/.bashrc\n  "
+                                "zsh:  add  source <(exp completion zsh) to ~/.zshrc, after compinit",
+                                {{"exp completion bash", "print the script for bash"}}})
       .argument("shell", &R::shell, "bash or zsh")
       .refuse([](const R& request) -> std::string {
         if (request.shell == "bash" || request.shell == "zsh") return "";
-        return "there is no completion for \"" + request.shell + "\"; there is for bash and zsh";
+        return "invalid shell \"" + request.shell + "\": expected bash or zsh";
       });
 }
 
@@ -73,7 +72,7 @@ int run_completion_verb(const Arguments& arguments, Console& console) {
 
 Verb completion_verb() {
   return {.name = "completion",
-          .summary = "a script that completes commands in bash or zsh",
+          .summary = "print a script that completes commands in bash or zsh",
           .run = run_completion_verb,
           .form = [] { return completion_form(); }};
 }

@@ -1,4 +1,5 @@
-// The verbs that components do, as exp has them: it reads their requests, and becomes the component.
+// The verbs of components, in exp: reads their requests, and replaces exp by the component. Read next:
+// components.hpp.
 #include "cli/components.hpp"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace encore {
 
 namespace {
 
-/// A wrong request is refused before the component is looked for, which may have to be built. `verb` may have
+/// Checks the request before the component is searched, because it may have to be built. `verb` may include
 /// an action.
 template <class Request>
 int run_in_component(const std::string& verb, Form<Request> (*form)(), const Arguments& arguments,
@@ -36,8 +37,8 @@ Verb make_component_verb(const std::string& name, const std::string& summary, co
           .component = component};
 }
 
-/// "bundle show FILE", but not "bundle show -o FILE.tar.zst", which packs a run called "show": packing needs
-/// -o, and show has no such option.
+/// Returns whether the words mean "bundle show FILE", not "bundle show -o FILE.tar.zst", which packs a run
+/// with the name "show": packing needs -o, and show has no such option.
 bool asks_for_show(const Arguments& arguments) {
   const auto is_output = [](const std::string& word) {
     return word.starts_with("--output") || (word.starts_with("-o") && !word.starts_with("--"));
@@ -78,26 +79,26 @@ void become_component(const std::string& verb, const Arguments& arguments) {
 }
 
 Verb compare_verb() {
-  return make_component_verb("compare", "intervals and tests over the seeds of several candidates",
+  return make_component_verb("compare", "compare candidates over their seeds, with intervals and tests",
                              "exp-report", compare_form);
 }
 
 Verb report_verb() {
-  return make_component_verb("report", "a document about a run, a sweep or everything", "exp-report",
+  return make_component_verb("report", "write a document about a run, a sweep or all runs", "exp-report",
                              report_form);
 }
 
 Verb bundle_verb() {
   Verb verb =
-      make_component_verb("bundle", "runs with all that proves them as one file, and what is in such a file",
+      make_component_verb("bundle", "pack runs with their evidence into one file, or show such a file",
                           "exp-report", bundle_form);
   verb.run = run_bundle_verb;
   return verb;
 }
 
 Verb attention_verb() {
-  return make_component_verb("attention", "show what the attention of a run's best model looks at",
-                             "exp-report", attention_form);
+  return make_component_verb("attention", "show the attention weights of a run's best model", "exp-report",
+                             attention_form);
 }
 
 Verb export_verb() {
@@ -106,24 +107,22 @@ Verb export_verb() {
 }
 
 Verb db_merge_verb() {
-  return make_component_verb("merge", "bring in the runs of other databases", "exp-report", db_merge_form,
-                             "db ");
+  return make_component_verb("merge", "copy the runs of other databases into this one", "exp-report",
+                             db_merge_form, "db ");
 }
 
 Verb serve_verb() {
-  return make_component_verb("serve", "answer requests over HTTP with the best models of runs", "exp-serve",
-                             serve_form);
+  return make_component_verb("serve", "serve the best models of runs over HTTP", "exp-serve", serve_form);
 }
 
 Verb monitor_verb() {
-  return make_component_verb("monitor",
-                             "how the texts that a served model gets differ from those it was trained for",
+  return make_component_verb("monitor", "check whether the inputs of a served model have changed",
                              "exp-serve", monitor_form);
 }
 
 Verb bench_verb() {
-  Verb verb = make_component_verb("bench", "measure this machine and a step of an experiment on it",
-                                  "exp-bench", bench_form);
+  Verb verb =
+      make_component_verb("bench", "measure this machine and a training step on it", "exp-bench", bench_form);
   verb.run = run_bench_verb;
   return verb;
 }

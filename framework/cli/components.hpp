@@ -1,7 +1,6 @@
-// The verbs whose work is done by programs of their own, so that exp is built without what only they need:
-// exp-report, exp-serve and exp-bench, which lie beside exp (CMakeLists.txt) and which ./exp builds when they
-// are first called. exp has the forms of these verbs, for help, completion and refusals. verbs() says which
-// component a verb is in.
+// The verbs that run in separate programs, so that exp builds without their dependencies: exp-report,
+// exp-serve and exp-bench, in the folder of exp. ./exp builds a component at its first call. exp has the
+// forms of these verbs for help, completion and errors. verbs() names the component of each verb.
 #pragma once
 
 #include <string>
@@ -11,12 +10,12 @@
 
 namespace encore {
 
-/// Has the component of the verb, or of the verb with its action ("db merge"), do the work. Throws NotBuilt.
+/// Runs the component of the verb, or of the verb with its action ("db merge"). Throws NotBuilt.
 [[noreturn]] void become_component(const std::string& verb, const Arguments& arguments);
-/// Where a verb or a verb with its action is done: the name of a program, or empty: in exp itself.
+/// Returns the program of a verb or of a verb with its action; empty: exp itself.
 std::string component_of(const std::string& verb);
 
-/// What these verbs do; each list is in one component alone (report_main.cpp, serve_main.cpp,
+/// The verbs of each component; each list is linked into one component only (report_main.cpp, serve_main.cpp,
 /// bench_main.cpp).
 std::vector<Verb> verbs_of_serve();
 std::vector<Verb> verbs_of_bench();
@@ -27,7 +26,7 @@ Verb export_of_component();
 Verb bundle_of_component();
 Verb bundle_show_of_component();
 Verb db_merge_of_component();
-/// Of a bundle; runs are verified in exp itself.
+/// The verification of a bundle; exp itself verifies runs.
 Verb verify_of_component();
 Verb monitor_of_component();
 

@@ -1,4 +1,5 @@
-// The console of this process: its standard streams, the line of progress, questions, and Ctrl-C.
+// The console of this process: standard streams, progress line, questions, and Ctrl-C. Read next:
+// console.hpp.
 #include "cli/console.hpp"
 
 #include <signal.h>
@@ -18,8 +19,8 @@
 
 namespace encore {
 
-/// Nothing in the first second; then one line that is replaced on a terminal, and elsewhere a line with the
-/// time every ten seconds.
+/// Prints nothing in the first second; then one line that is replaced on a terminal, or elsewhere a line with
+/// the time every ten seconds.
 class ProgressLine {
  public:
   ProgressLine(std::ostream& stream, const Terminal& terminal)
@@ -44,7 +45,7 @@ class ProgressLine {
 
 namespace {
 
-/// Only a signal handler raises it, so it cannot belong to an object.
+/// A signal handler raises it, so it cannot belong to an object.
 std::atomic<int> stops{0};
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may raise it");
 
@@ -119,7 +120,7 @@ bool Console::can_ask() const {
   return is_standard_ && ::isatty(STDIN_FILENO) != 0;
 }
 
-/// The question goes to the standard error, since the output may be data.
+/// Prints the question to standard error, because the output may be data.
 bool Console::agrees(const std::string& question) {
   progress_.reset();
   err << question << " [y/N] " << std::flush;

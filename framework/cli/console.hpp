@@ -1,5 +1,5 @@
-// Console: where exp writes and whom it asks. It is the only place that knows the standard streams; a test
-// gives it streams of its own. Verbs write answers to `out`; notices and progress go to `err`.
+// Console: the output of exp and its questions to the user. Only this class uses the standard streams; a test
+// passes its own. Verbs write answers to `out`; notices and progress go to `err`.
 #pragma once
 
 #include <iosfwd>
@@ -37,8 +37,8 @@ class Console final : public Events {
   void print(const nlohmann::ordered_json& answer);
   /// All of the standard input.
   std::string input() const;
-  /// "exp show tiny", with --db where the user gave one: to be copied into a shell, so each word is quoted
-  /// where a shell would take it for something else.
+  /// Returns a command such as "exp show tiny", with the user's --db, for copying into a shell: each word is
+  /// quoted where a shell would take it for something else.
   std::string suggestion(std::vector<std::string> words) const;
   void progressed(const std::string& what, std::size_t done, std::size_t all,
                   const std::string& unit) override;
@@ -53,15 +53,15 @@ class Console final : public Events {
   std::unique_ptr<ProgressLine> progress_;
 };
 
-/// How often the user has asked to stop since listen_for_stop_requests.
+/// The number of requests to stop since listen_for_stop_requests.
 const std::atomic<int>& stop_requests();
-/// From here on SIGINT, SIGTERM and SIGHUP are counted instead of ending the process.
+/// Counts SIGINT, SIGTERM and SIGHUP from now on; they no longer end the process.
 void listen_for_stop_requests();
 
-/// Before another program writes there, or takes the place of this one.
+/// Flushes the streams before another program writes there or replaces this process.
 void flush_standard_output();
 
-/// How the user called this program: what stands in front of the commands we suggest.
+/// Returns the name by which the user called this program, for suggested commands.
 std::string command_name();
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// Draws a curve with characters.
+// Draws a small curve with characters. Read next: curve.hpp.
 #include "cli/curve.hpp"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ class Dots {
   std::vector<bool> set_;
 };
 
-/// Two columns of four dots as one character from U+2800.
+/// Returns two columns of four dots as one character from U+2800.
 std::string braille(const Dots& dots, int column, int row) {
   constexpr int bits[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
   int pattern = 0;

@@ -1,5 +1,5 @@
 // A small curve in the terminal: points joined by lines, drawn with braille dots (2 x 4 per character), or
-// with plain characters where the terminal has no UTF-8.
+// with plain characters if the terminal has no UTF-8.
 #pragma once
 
 #include <string>
@@ -20,8 +20,8 @@ struct CurveLook {
   double label_scale = 1.0;
 };
 
-/// The lines of the drawing, the y axis with its largest and smallest value at the left, below it the first
-/// and last x. Points that are not finite are left out; empty when nothing is left.
+/// Returns the lines of the drawing, with the largest and smallest y at the left, and the first and last x
+/// below. Points that are not finite are left out; returns no lines if no points are left.
 std::vector<std::string> draw_curve(const std::vector<PlotPoint>& points, const CurveLook& look);
 
 }  // namespace encore

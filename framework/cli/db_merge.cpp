@@ -1,4 +1,4 @@
-// db merge: the runs of other databases, with their folders, into this one.
+// db merge: copies the runs of other databases, with their folders, into this one.
 #include <fcntl.h>
 
 #include <nlohmann/json.hpp>
@@ -38,7 +38,7 @@ nlohmann::ordered_json json_of(const std::string& file, const DatabaseMerge& mer
   return {{"database", file}, {"benches", merge.benches}, {"searches", searches}, {"runs", runs}};
 }
 
-/// What is as it was, and needs no word, has no line.
+/// Prints the changed runs; unchanged runs have no line.
 void print_table(Console& console, const DatabaseMerge& merge) {
   Table table({{"RUN"}, {"ID"}, {"WHAT"}, {"REMARK"}});
   for (const MergedRun& run : merge.runs)
@@ -50,7 +50,7 @@ void print_table(Console& console, const DatabaseMerge& merge) {
     if (search.outcome != MergeOutcome::same || search.conflict)
       console.out << "search " << search.name << ": " << name_of(search.outcome)
                   << (search.conflict
-                          ? ", conflict: both went on by themselves, what has decided more counts\n"
+                          ? ", conflict: both have continued; the one with more decisions is kept\n"
                           : "\n");
 }
 
@@ -61,10 +61,10 @@ void print_sums(Console& console, const std::string& file, const DatabaseMerge& 
               << count(MergeOutcome::same) << " the same, " << count(MergeOutcome::left_out) << " left out";
   if (merge.benches > 0) console.out << "; measurements added: " << merge.benches;
   if (merge.conflicts() > 0) console.out << "; conflicts: " << merge.conflicts();
-  console.out << (dry_run ? " (a dry run: nothing was written)\n" : "\n");
+  console.out << (dry_run ? " (dry run: nothing was written)\n" : "\n");
 }
 
-/// A database, or a bundle, which is unpacked into a temporary folder and checked first.
+/// Opens a database, or a bundle, which is first unpacked into a temporary folder and checked.
 DatabaseMerge merge(const App& app, Store& store, const fs::path& file, bool dry_run) {
   std::optional<OpenedBundle> bundle;
   fs::path database = file;

@@ -1,4 +1,4 @@
-// db: writes where the database is and what was done with it. The actions are listed at the end.
+// db: prints the path of the database and the results of its actions, which are listed at the end.
 #include <nlohmann/json.hpp>
 
 #include "app/database.hpp"
@@ -44,7 +44,7 @@ int db_backup(const DbBackupRequest& request, App& app, Console& console) {
   else
     console.out << backup.file.string() << ": " << bytes_text(backup.bytes) << ", "
                 << counted(backup.runs, "run")
-                << "; the files of the runs are not in it: " << app.database.string() << ".runs\n";
+                << "; it does not contain the files of the runs: " << app.database.string() << ".runs\n";
   return exit_done;
 }
 
@@ -70,10 +70,10 @@ int db_upgrade(const DbUpgradeRequest& request, App& app, Console& console) {
                    {"schema", upgrade.to},
                    {"backup", upgrade.backup.string()}});
   else if (upgrade.from == upgrade.to)
-    console.out << app.database.string() << " is of version " << upgrade.to << " already, nothing to do\n";
+    console.out << app.database.string() << " already has version " << upgrade.to << ", nothing to do\n";
   else
-    console.out << app.database.string() << " is of version " << upgrade.to << " now; as it was, of version "
-                << upgrade.from << ", it lies in " << upgrade.backup.string() << '\n';
+    console.out << app.database.string() << " now has version " << upgrade.to << "; the copy of version "
+                << upgrade.from << " is " << upgrade.backup.string() << '\n';
   return exit_done;
 }
 
@@ -81,15 +81,12 @@ int db_upgrade(const DbUpgradeRequest& request, App& app, Console& console) {
 
 Verb db_verb() {
   return make_verb_of_actions(
-      "db", "check, back up, shrink or upgrade the database",
-      "the file in which everything about runs is kept",
-      {make_verb("check", "look for damage in the database and in the files of its runs", db_check_form,
-                 db_check),
+      "db", "check, back up, shrink or upgrade the database", "the file with the record of all runs",
+      {make_verb("check", "check the database and the files of its runs for damage", db_check_form, db_check),
        make_verb("path", "print where the database is", db_path_form, db_path),
-       make_verb("backup", "copy the database while others write", db_backup_form, db_backup),
-       make_verb("vacuum", "make the file as small as its content", db_vacuum_form, db_vacuum),
-       db_merge_verb(),
-       make_verb("upgrade", "bring an older database to the schema of this Encore", db_upgrade_form,
+       make_verb("backup", "copy the database while other processes write to it", db_backup_form, db_backup),
+       make_verb("vacuum", "make the file as small as possible", db_vacuum_form, db_vacuum), db_merge_verb(),
+       make_verb("upgrade", "upgrade an older database to the schema of this version", db_upgrade_form,
                  db_upgrade)});
 }
 

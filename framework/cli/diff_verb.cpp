@@ -1,4 +1,4 @@
-// diff: writes where two runs differ.
+// diff: prints the differences of two runs.
 #include "app/diff.hpp"
 
 #include "cli/difference_text.hpp"
@@ -16,10 +16,10 @@ nlohmann::ordered_json json_of(const RunRow& run, bool told) {
 }
 
 std::string relation_of(const RunRow& a, const RunRow& b) {
-  if (a.id == b.id) return "these are one and the same run";
+  if (a.id == b.id) return "both are the same run";
   if (a.question == b.question && a.backend == b.backend) return "repeats of one run: the same question";
   if (a.question == b.question) return "the same question on two backends";
-  if (a.group == b.group) return "the same but for the seed";
+  if (a.group == b.group) return "the same except for the seed";
   return "two questions";
 }
 
@@ -46,7 +46,7 @@ int diff_verb(const DiffRequest& request, App& app, Console& console) {
     print_differences(console.out, console.terminal, result.found, a.name, b.name);
   if (!result.a_told || !result.b_told)
     console.out << (result.a_told ? b.name : a.name)
-                << " has not begun, so only the settings and the data were compared\n";
+                << " has not started, so only settings and data were compared\n";
   if (!result.drift.is_null()) print_drift(console.out, console.terminal, result.drift);
   return exit_done;
 }
@@ -54,7 +54,7 @@ int diff_verb(const DiffRequest& request, App& app, Console& console) {
 }  // namespace
 
 Verb diff_verb() {
-  return make_verb("diff", "where two runs differ", diff_form, diff_verb);
+  return make_verb("diff", "show the differences of two runs", diff_form, diff_verb);
 }
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// Values of two sides as short text, whole CSV and JSON.
+// Prints the values of both sides as short text, complete CSV and JSON. Read next: difference_text.hpp.
 #include "cli/difference_text.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace encore {
 
 namespace {
 
-/// A hash is told by its beginning, a patch by its length; --json has both whole.
+/// Shortens a hash to its beginning and a patch to its number of lines; --json has the full values.
 std::string side_text(const Difference& difference, const nlohmann::json& value, const std::string& origin) {
   if (value.is_null()) return "-";
   std::string text = value.is_string()         ? value.get<std::string>()

@@ -1,4 +1,4 @@
-// Differences between two runs as a table for people and as JSON, for every verb that shows them.
+// Differences between two runs as a table and as JSON, for every verb that shows them.
 #pragma once
 
 #include <iosfwd>
@@ -17,7 +17,7 @@ void print_differences(std::ostream& out, const Terminal& terminal,
                        const std::vector<Difference>& differences, const std::string& a, const std::string& b,
                        int indent = 0);
 
-/// Section, key, values and origins of both sides, whole.
+/// Section, key, complete values and origins of both sides.
 void print_differences_csv(std::ostream& out, const std::vector<Difference>& differences);
 /// [{"section", "key", "a", "b", "origin_a", "origin_b"}]
 nlohmann::ordered_json differences_json(const std::vector<Difference>& differences);

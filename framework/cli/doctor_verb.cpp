@@ -1,4 +1,4 @@
-// doctor: writes what this machine has and lacks, each with what to do about it.
+// doctor: prints the findings about this machine, with advice.
 #include "app/doctor.hpp"
 
 #include <algorithm>
@@ -69,8 +69,7 @@ int doctor_verb(const DoctorRequest& request, App& app, Console& console) {
 }  // namespace
 
 Verb doctor_verb() {
-  return make_verb("doctor", "what this machine has and lacks, and what to do about it", doctor_form,
-                   doctor_verb);
+  return make_verb("doctor", "check this machine, with advice for what is missing", doctor_form, doctor_verb);
 }
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// Tables of how far weights and losses are apart.
+// Prints the drift of weights and losses as tables. Read next: drift_text.hpp.
 #include "cli/drift_text.hpp"
 
 #include <ostream>
@@ -61,13 +61,13 @@ void print_drift(std::ostream& out, const Terminal& terminal, const json& drift,
   const std::string margin(static_cast<std::size_t>(indent), ' ');
   const json &steps = drift.at("steps"), &curves = drift.at("curves");
   if (steps.empty()) {
-    out << margin << "drift of the layers: not known, there is no step of which both have a checkpoint\n";
+    out << margin << "drift of the layers: unknown, because they have no checkpoint of the same step\n";
   } else {
     out << margin << "drift of the layers, relative to their norm:\n";
     print_layers(out, terminal, steps, indent + 2);
   }
   if (curves.empty()) {
-    out << margin << "drift of the loss: not known, there is no curve that both have\n";
+    out << margin << "drift of the loss: unknown, because they have no curve in common\n";
   } else {
     out << margin << "drift of the loss, relative:\n";
     print_curves(out, terminal, curves, drift.at("tolerance").get<double>(), indent + 2);

@@ -1,5 +1,5 @@
-// How far two trainings have come apart, as tables for people: `exp verify` where bits need not agree, and
-// `exp diff --drift`. What it reads is the JSON of runner/drift.hpp.
+// The drift between two trainings as tables, for `exp verify` if bits need not agree, and for `exp diff
+// --drift`. It reads the JSON of runner/drift.hpp.
 #pragma once
 
 #include <iosfwd>
@@ -10,7 +10,7 @@
 
 namespace encore {
 
-/// One row for each step and layer, then one for each curve; a line instead of a table that would be empty.
+/// Prints one row for each step and layer, then one for each curve; a line replaces an empty table.
 void print_drift(std::ostream& out, const Terminal& terminal, const nlohmann::json& drift, int indent = 0);
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// dump: writes runs to files, or as JSON to the standard output.
+// dump: writes runs to files, or as JSON to standard output.
 #include "app/dump.hpp"
 
 #include "cli/run_json.hpp"

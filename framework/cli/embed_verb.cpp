@@ -1,4 +1,4 @@
-// embed: writes vectors and nearest neighbours.
+// embed: prints vectors and nearest neighbours.
 #include "app/embed.hpp"
 
 #include "base/load_file.hpp"
@@ -60,7 +60,7 @@ int embed_verb(const EmbedTextRequest& request, App& app, Console& console) {
 }  // namespace
 
 Verb embed_verb() {
-  return make_verb("embed", "vectors of texts and words, and what is nearest to them", embed_form,
+  return make_verb("embed", "compute vectors of text and words, and their nearest neighbours", embed_form,
                    embed_verb);
 }
 

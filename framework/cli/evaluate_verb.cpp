@@ -1,4 +1,4 @@
-// evaluate: writes the scores of models on a file.
+// evaluate: prints the scores of models on a file.
 #include "app/evaluate.hpp"
 
 #include "cli/evaluation_text.hpp"

@@ -1,4 +1,5 @@
-// Measures of labels are columns of one table, in which the measure over all labels is the last row.
+// Prints the scores of `exp evaluate`. Measures of labels are columns of one table, whose last row is the
+// measure over all labels. Read next: evaluation_text.hpp.
 #include "cli/evaluation_text.hpp"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Names and values here are those of measures, without a split.
+/// Names and values of measures, without a split.
 struct Scored {
   std::vector<Measure> measures;
   Json values = Json::object();
@@ -56,7 +57,7 @@ std::string files_text(const Json& answer) {
   return names;
 }
 
-/// "3 examples, 41 words"; what was counted and is not there says nothing.
+/// Returns, for example, "3 examples, 41 words". Counts of 0 are left out.
 std::string counts_text(const Json& answer) {
   const auto examples = answer.value("examples", std::int64_t{0});
   std::string text = std::to_string(examples) + (examples == 1 ? " example" : " examples");
@@ -66,7 +67,7 @@ std::string counts_text(const Json& answer) {
   return text;
 }
 
-/// The names of the overall measures that stand in it.
+/// Returns the names of the overall measures in it.
 std::set<std::string> print_labels(std::ostream& out, const Scored& evaluated, const Terminal& terminal) {
   std::vector<Measure> families;
   std::set<std::string> labels, overall;

@@ -1,4 +1,4 @@
-// What `exp evaluate` prints of a worker's answer, for any task: the answer carries what its measures mean.
+// Prints a worker's answer to `exp evaluate`, for any task: the answer contains the meanings of its measures.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace encore {
 
-/// One run: what was counted, a table of labels where there are measures of labels, all other measures,
-/// notes. Throws Error for an answer that defines no sound measures.
+/// Prints one run: counts, a table of labels if there are measures of labels, all other measures, and notes.
+/// Throws Error for an answer with invalid measures.
 std::string evaluation_text(const std::string& run, const nlohmann::ordered_json& answer,
                             const Terminal& terminal);
 
@@ -20,7 +20,7 @@ std::string evaluation_text(const std::string& run, const nlohmann::ordered_json
 std::string evaluation_csv(const std::string& run, const nlohmann::ordered_json& answer);
 inline constexpr const char* evaluation_columns = "run,measure,label,value\n";
 
-/// A line for each of several runs, with the measures that are not of single labels.
+/// Prints a line for each of several runs, without measures of single labels.
 std::string evaluation_summary(const std::vector<std::pair<std::string, nlohmann::ordered_json>>& answers,
                                const Terminal& terminal);
 

@@ -1,4 +1,4 @@
-// Exit codes of the control program.
+// The exit codes of exp and its components. Scripts rely on them, so their values never change.
 #pragma once
 
 namespace encore {
@@ -9,7 +9,7 @@ enum ExitCode : int {
   exit_usage = 2,         ///< command line or configuration: nothing was started
   exit_different = 3,     ///< verification found a difference, or monitoring a shift
   exit_not_promoted = 4,  ///< exp retrain: trained and compared, but its rule does not hold
-  exit_interrupted = 75   ///< the same command goes on
+  exit_interrupted = 75   ///< run the same command to resume
 };
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// explain: writes what tells a run from others, and why it would be done or left alone.
+// explain: prints the differences of a run from others, and why exp run would start, resume or skip it.
 #include "app/explain.hpp"
 
 #include <nlohmann/json.hpp>
@@ -23,25 +23,24 @@ std::string because(const std::string& reason) {
 }
 
 std::string reason_of(const Store& store, const PlannedRun& run) {
-  if (run.action == Action::leave && run.parent_file)
-    return "no run that is to do reads its weights any more";
+  if (run.action == Action::leave && run.parent_file) return "no run to do needs its weights";
   if (!run.before) return run.action == Action::leave ? "--changed trains nothing new" : "";
   const RunRow& before = *run.before;
-  const std::string known = before.name + " (" + before.id + ") asked the same";
+  const std::string known = before.name + " (" + before.id + ") has the same question";
   if (run.new_repeat)
-    return known + (run.changed_plugins.empty() ? "; --fresh trains it again beside the old one"
+    return known + (run.changed_plugins.empty() ? "; --fresh trains it again as a new repeat"
                                                 : "; " + run.changed_plugins.front().text() +
-                                                      ", so it is trained again beside the old one");
+                                                      ", so it is trained again as a new repeat");
   std::string text;
   switch (run.action) {
     case Action::skip:
       text = known + " and is complete since " + time_text(before.finished.value_or(before.created));
       break;
     case Action::elsewhere:
-      text = known + "; " + place_text(before.holder) + " works on it now";
+      text = known + "; " + place_text(before.holder) + " is training it now";
       break;
     case Action::start:
-      text = known + " and was never begun";
+      text = known + " and was never started";
       break;
     case Action::leave:
       text = known + "; none of its plugin files has changed";
@@ -54,8 +53,8 @@ std::string reason_of(const Store& store, const PlannedRun& run) {
   }
   for (const PluginChange& change : run.changed_plugins)
     text += "; " + change.text() +
-            (run.goes_on() ? ", so it needs --accept-plugin-change or --fresh" : ", which does not count");
-  if (!run.other_build.empty()) text += "; it came from another build: " + run.other_build;
+            (run.goes_on() ? ", so it needs --accept-plugin-change or --fresh" : ", which is ignored");
+  if (!run.other_build.empty()) text += "; another build trained it: " + run.other_build;
   return text;
 }
 
@@ -64,7 +63,7 @@ std::string reason_of_stored(const ExplainedRun& explained) {
   const NearestToIt& nearest = *explained.nearest;
   if (nearest.found.empty()) return nearest.without_a_field;
   const bool other_group = nearest.run.group != explained.run->group;
-  return fields_text(nearest.found.size()) + " apart from the nearest " +
+  return "differs in " + fields_text(nearest.found.size()) + " from the nearest " +
          (other_group ? "run of another group, " : "other run, ") + nearest.run.name + " (" + nearest.run.id +
          ")";
 }
@@ -75,8 +74,8 @@ std::string reason_of_planned(const Store* store, const ExplainedRun& explained)
   if (!explained.nearest) return "the database holds no run yet";
   const NearestToIt& nearest = *explained.nearest;
   if (nearest.found.empty()) return nearest.without_a_field;
-  return "nobody asked this before; the nearest run, " + nearest.run.name + " (" + nearest.run.id + "), is " +
-         fields_text(nearest.found.size()) + " apart";
+  return "a new question; the nearest run, " + nearest.run.name + " (" + nearest.run.id + "), differs in " +
+         fields_text(nearest.found.size());
 }
 
 Json json_of(const ExplainedRun& explained, const std::string& reason) {
@@ -106,8 +105,8 @@ Json json_of(const ExplainedRun& explained, const std::string& reason) {
 
 void print(const ExplainedRun& explained, const std::string& reason, const std::string& this_one,
            Console& console) {
-  console.out << reason << (explained.starts_from.empty() ? "" : "; it starts from " + explained.starts_from)
-              << (explained.learns_from.empty() ? "" : "; it learns from " + explained.learns_from) << '\n';
+  console.out << reason << (explained.starts_from.empty() ? "" : "; starts from " + explained.starts_from)
+              << (explained.learns_from.empty() ? "" : "; learns from " + explained.learns_from) << '\n';
   if (explained.nearest && !explained.nearest->found.empty())
     print_differences(console.out, console.terminal, explained.nearest->found, explained.nearest->run.name,
                       this_one, 2);
@@ -119,7 +118,7 @@ void print_head(const RunRow& run, std::size_t replicates, Console& console) {
               << "  group       " << run.group << "  (the question without the seed)\n"
               << "  seed        " << run.seed << ", backend " << run.backend << ", repeat " << run.repeat
               << '\n'
-              << "  replicates  " << replicates << " (runs with another seed and all else equal)\n";
+              << "  replicates  " << replicates << " (runs that differ only in the seed)\n";
 }
 
 int explain_verb(const ExplainRequest& request, App& app, Console& console) {
@@ -154,8 +153,8 @@ int explain_verb(const ExplainRequest& request, App& app, Console& console) {
 }  // namespace
 
 Verb explain_verb() {
-  return make_verb("explain", "why a run is one of its own, or why a file's runs would be done", explain_form,
-                   explain_verb);
+  return make_verb("explain", "explain how a run differs from others, or what run would do and why",
+                   explain_form, explain_verb);
 }
 
 }  // namespace encore

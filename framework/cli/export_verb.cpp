@@ -1,5 +1,6 @@
-// export: the best model of a run as a folder for other programs: the worker writes the weights, the model
-// card comes from the database. The folder is made aside and renamed, so that it is whole or not there.
+// export: writes the best model of a run as a folder for other programs. The worker writes the weights; the
+// model card comes from the database. The folder is written under a temporary name and renamed, so it is
+// complete or absent.
 
 #include <nlohmann/json.hpp>
 
@@ -22,12 +23,12 @@ void require_free(const fs::path& folder) {
   const fs::file_status status = fs::status(folder, failure);
   if (status.type() == fs::file_type::not_found) return;
   if (status.type() != fs::file_type::directory)
-    throw UsageError(folder.string() + " is there and is no folder; name one that is not there yet");
+    throw UsageError(folder.string() + " is not a folder; name a new folder");
   if (!fs::is_empty(folder, failure) || failure)
-    throw UsageError(folder.string() + " is not empty; name a folder that is not there yet");
+    throw UsageError(folder.string() + " is not empty; name a new folder");
 }
 
-/// A folder that becomes another one, or nothing.
+/// A temporary folder that is renamed at the end, or removed.
 class FolderAside {
  public:
   explicit FolderAside(const fs::path& folder) : folder_(folder), aside_(aside_name(folder)) {
@@ -35,7 +36,7 @@ class FolderAside {
     std::error_code failure;
     if (!fs::create_directory(aside_, failure) || failure)
       throw Error("cannot make the folder " + aside_.string() +
-                  (failure ? ": " + failure.message() : ": it is there already"));
+                  (failure ? ": " + failure.message() : ": it already exists"));
   }
   ~FolderAside() {
     std::error_code ignored;

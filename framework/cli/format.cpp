@@ -1,4 +1,4 @@
-// Times of day, and numbers of a fixed width.
+// Formats times and numbers with a fixed number of digits. Read next: format.hpp.
 #include "cli/format.hpp"
 
 #include <cstdio>

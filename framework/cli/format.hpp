@@ -1,4 +1,4 @@
-// Times, and numbers in columns, as people read them in a terminal; others are in document/quantity.hpp.
+// Times and numbers in columns, for the terminal. Other formats are in document/quantity.hpp.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// gc: writes what was removed, or would be.
+// gc: prints what was removed, or would be removed.
 #include "app/removal.hpp"
 
 #include <nlohmann/json.hpp>
@@ -50,7 +50,7 @@ int gc_verb(const GcRequest& request, App& app, Console& console) {
     table.print(console.out, console.terminal);
     console.out << '\n'
                 << bytes_text(bytes_of(*list))
-                << (request.dry_run ? " would be removed; nothing was\n" : " removed\n");
+                << (request.dry_run ? " would be removed (dry run)\n" : " removed\n");
   }
   return exit_done;
 }
@@ -58,7 +58,7 @@ int gc_verb(const GcRequest& request, App& app, Console& console) {
 }  // namespace
 
 Verb gc_verb() {
-  return make_verb("gc", "remove checkpoints and leftovers that nothing needs", gc_form, gc_verb);
+  return make_verb("gc", "remove checkpoints and leftovers that are not needed", gc_form, gc_verb);
 }
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// help: the list of verbs, or the help of one.
+// help: prints the list of verbs, or the help of one.
 #include <algorithm>
 
 #include <nlohmann/json.hpp>
@@ -20,9 +20,9 @@ Form<HelpRequest> help_form() {
   using R = HelpRequest;
   return Form<R>("help", {"help [VERB]",
                           "Lists the verbs, or prints the help of one.",
-                          {{"exp help run", "the options of run, as exp run -h prints them"}}})
+                          {{"exp help run", "print the options of run, like exp run -h"}}})
       .argument("verb", &R::verb)
-      .flag("json", &R::json, "the list as JSON");
+      .flag("json", &R::json, "print the list as JSON");
 }
 
 void print_list(const std::vector<Verb>& list, Console& console) {
@@ -50,8 +50,7 @@ int help_verb(const HelpRequest& request, App&, Console& console) {
     return exit_done;
   }
   const int width = help_width(console.terminal);
-  console.out << wrapped("exp VERB [arguments]: trains Transformers and keeps the record of every run", width)
-              << "\n\n";
+  console.out << wrapped("exp VERB [arguments]: trains Transformers and records every run", width) << "\n\n";
   print_list(verbs(), console);
   console.out << '\n'
               << wrapped("exp VERB -h shows the options of a verb and an example.", width)
@@ -107,7 +106,7 @@ Verb make_verb_of_actions(const std::string& name, const std::string& summary, c
 }
 
 Verb help_verb() {
-  return make_verb("help", "this list, or the help of a verb", help_form, help_verb);
+  return make_verb("help", "print this list, or the help of a verb", help_form, help_verb);
 }
 
 }  // namespace encore

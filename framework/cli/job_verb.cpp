@@ -1,5 +1,5 @@
-// job: what a launcher's command starts on the machine where a run is to be worked on. Not for people, so
-// that no list of verbs names it: its arguments are orders that exp run has written (runner/job_files.hpp).
+// job: a launcher's command starts it on the machine that trains a run. Its arguments are orders of exp run
+// (runner/job_files.hpp). No list of verbs contains it, because users do not call it.
 #include <signal.h>
 
 #include "cli/verbs.hpp"
@@ -10,10 +10,10 @@ namespace encore {
 
 namespace {
 
-/// Only a signal handler raises it, so it cannot belong to an object.
+/// A signal handler raises it, so it cannot belong to an object.
 std::atomic<int> yield_requests{0};
 
-/// Of Slurm, before a job's time limit.
+/// Counts the signals that Slurm sends before a job's time limit.
 void listen_for_yield_requests() {
   struct sigaction action {};
   action.sa_handler = [](int) { yield_requests.fetch_add(1); };
@@ -26,8 +26,7 @@ void listen_for_yield_requests() {
 int job_verb(const Arguments& arguments, Console&) {
   if (arguments.empty())
     throw UsageError(
-        "exp job is started by exp run --launcher, with the orders to work on; for work of your own: exp "
-        "run");
+        "exp job is an internal command of exp run --launcher; to train a run yourself, use exp run");
   listen_for_yield_requests();
   listen_for_stop_requests();
   const KeptJobs kept =

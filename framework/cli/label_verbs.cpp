@@ -1,4 +1,4 @@
-// tag and note: write which tags and notes runs have.
+// tag and note: print the tags and notes of runs.
 #include <algorithm>
 
 #include <nlohmann/json.hpp>
@@ -10,7 +10,7 @@ namespace encore {
 
 namespace {
 
-/// "+name" or "-name"; a tag of one letter "-h" is help and has to follow "--".
+/// "+name" or "-name". The word "-h" means help, so removing the tag "h" needs "--" before it.
 bool is_tag_change(const std::string& word) {
   return word.size() > 1 && (word[0] == '+' || (word[0] == '-' && word[1] != '-' && word != "-h"));
 }
@@ -19,11 +19,11 @@ TagChange tag_change(const std::string& word) {
   const std::string tag = word.substr(1);
   const auto bad = [](unsigned char letter) { return letter <= ' ' || letter == 0x7f || letter == ','; };
   if (std::any_of(tag.begin(), tag.end(), bad))
-    throw UsageError("\"" + tag + "\" is no tag: a tag is one word, without blanks and commas");
+    throw UsageError("invalid tag \"" + tag + "\": expected one word without blanks and commas");
   return {tag, word[0] == '+'};
 }
 
-/// The value of an option, as in --where "-seconds < 0", is no tag.
+/// The value of an option, as in --where "-seconds < 0", is not a tag.
 bool is_option_value(const Arguments& arguments, std::size_t at) {
   return at > 0 && arguments[at - 1].starts_with("--") && arguments[at - 1].size() > 2 &&
          arguments[at - 1].find('=') == std::string::npos;
@@ -46,7 +46,7 @@ int tag_verb(const TagRequest& request, App& app, Console& console) {
   return exit_done;
 }
 
-/// A word such as -draft would be taken for an option, so that these are set aside first.
+/// Removes words such as -draft first, because they would be read as options.
 int run_tag_verb(const Arguments& arguments, Console& console) {
   std::vector<TagChange> changes;
   Arguments rest;
@@ -89,13 +89,13 @@ int note_verb(const NoteRequest& request, App& app, Console& console) {
 }  // namespace
 
 Verb tag_verb() {
-  return {.name = "tag", .summary = "put tags on a run, or take them off", .run = run_tag_verb, .form = [] {
+  return {.name = "tag", .summary = "add tags to a run, or remove them", .run = run_tag_verb, .form = [] {
             return tag_form();
           }};
 }
 
 Verb note_verb() {
-  return make_verb("note", "write down what a run is about", note_form, note_verb);
+  return make_verb("note", "write or print the note of a run", note_form, note_verb);
 }
 
 }  // namespace encore

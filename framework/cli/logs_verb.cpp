@@ -1,4 +1,4 @@
-// logs: writes what runs have logged.
+// logs: prints the logs of runs.
 #include "app/logs.hpp"
 
 #include <nlohmann/json.hpp>
@@ -11,7 +11,7 @@ namespace encore {
 
 namespace {
 
-/// What an event says in a line; empty for those that are only for programs.
+/// Returns an event as a line; empty for events that are only for programs.
 std::string line_of(const ReadEvent& read, const std::vector<Metric>& metrics) {
   if (!read.problem.empty()) return "an event that cannot be read: " + read.problem;
   if (!read.event) return "";
@@ -41,7 +41,7 @@ std::string line_of(const ReadEvent& read, const std::vector<Metric>& metrics) {
 }
 
 std::string text_of(const RunRow& run, const LogEntry& entry) {
-  if (entry.attempt == 0) return run.name + " (" + name_of(run.state) + ") has not said anything\n";
+  if (entry.attempt == 0) return run.name + " (" + name_of(run.state) + ") has not logged anything\n";
   if (entry.event != nullptr) {
     const std::string line = line_of(*entry.event, *entry.metrics);
     if (line.empty()) return "";
@@ -82,7 +82,7 @@ int logs_verb(const LogsRequest& request, App& app, Console& console) {
 }  // namespace
 
 Verb logs_verb() {
-  return make_verb("logs", "what a run has said", logs_form, logs_verb);
+  return make_verb("logs", "print the log of a run", logs_form, logs_verb);
 }
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// ls: writes the list of runs, or of searches.
+// ls: prints the list of runs, or of searches.
 #include "app/ls.hpp"
 #include "cli/run_list.hpp"
 #include "cli/search_text.hpp"
@@ -14,7 +14,7 @@ std::string more_text(const LsRequest& request, const LsResult& result) {
                      (request.sort ? " by " + *request.sort : "");
   if (result.present) text += " of " + std::to_string(*result.present) + " runs";
   return text + (result.present ? "" : "; there are more") +
-         ": -n N shows N, --all all; names, patterns, --state, --tag, --sweep and --where choose";
+         ": -n N shows N, --all shows all; names, patterns, --state, --tag, --sweep and --where select";
 }
 
 void write_searches(const LsRequest& request, Store& store, Console& console) {

@@ -1,5 +1,5 @@
-// monitor: what servers have kept of the texts that a run's model has answered to, against the development
-// set; an alert by the exit code and by a command of the user's.
+// monitor: compares the numbers that servers stored about the inputs of a run's model with the development
+// set. An alert sets the exit code and runs the user's command.
 #include <cmath>
 
 #include <nlohmann/json.hpp>
@@ -23,7 +23,7 @@ std::string mean_text(const std::optional<double>& value) {
   return fixed(*value, *value >= 10.0 ? 1 : 3);
 }
 
-/// "1", "38", "10^12": how many times what the bets began with.
+/// Returns the evidence, a factor on the initial stake of the bets: "1", "38", "10^12".
 std::string evidence_text(double log10_evidence) {
   if (log10_evidence >= 6.0) return "10^" + fixed(std::floor(log10_evidence), 0);
   return fixed(std::pow(10.0, log10_evidence), log10_evidence < 1.0 ? 1 : 0);
@@ -49,24 +49,24 @@ Table table_of(const Monitoring& said) {
 
 void print_texts(Console& console, const std::string& run, const Monitoring& said) {
   std::ostream& out = console.out;
-  out << printable(run) << ": " << said.texts << " texts from " << time_text(said.first) << " to "
+  out << printable(run) << ": " << said.texts << " inputs from " << time_text(said.first) << " to "
       << time_text(said.last);
-  if (said.window < said.texts) out << ", of which the table has the last " << said.window;
-  out << "\nreference: " << said.reference_texts << " texts of " << printable(said.source) << "\n\n";
+  if (said.window < said.texts) out << "; the table describes the last " << said.window;
+  out << "\nreference: " << said.reference_texts << " inputs of " << printable(said.source) << "\n\n";
   table_of(said).print(out, console.terminal, 2);
 
   out << "\n  shift     ";
   if (said.alarm)
-    out << "ALERT: after " << *said.alarm << " texts the evidence was "
+    out << "ALERT: after " << *said.alarm << " inputs the evidence was "
         << evidence_text(-std::log10(said.alpha)) << " (--alpha " << said.alpha << ")\n";
   else
-    out << "none seen: the evidence was never " << evidence_text(-std::log10(said.alpha)) << " (--alpha "
+    out << "none: the evidence never reached " << evidence_text(-std::log10(said.alpha)) << " (--alpha "
         << said.alpha << ")\n";
   if (said.verdicts.all > 0) {
     const ShareInterval interval = interval_of(said.verdicts);
     out << "  right     "
         << percent(static_cast<double>(said.verdicts.correct) / static_cast<double>(said.verdicts.all))
-        << " % of " << said.verdicts.all << " texts with feedback (95 %: " << percent(interval.low) << " to "
+        << " % of " << said.verdicts.all << " inputs with feedback (95 %: " << percent(interval.low) << " to "
         << percent(interval.high) << ")\n";
   } else {
     out << "  right     unknown: no feedback came (POST /v1/feedback)\n";
@@ -75,15 +75,15 @@ void print_texts(Console& console, const std::string& run, const Monitoring& sai
       << milliseconds(said.seconds_95) << ", p99 " << milliseconds(said.seconds_99) << '\n';
 }
 
-/// The user's own command gets the numbers on its standard input; nothing of them stands in its line.
-/// Throws Error where it fails, or says nothing for too long.
+/// Runs the user's command with the numbers on its standard input, not in its command line. Throws Error if
+/// it fails or prints nothing for too long.
 void call_hook(Console& console, const std::string& command, const Json& json,
                std::chrono::seconds patience) {
   const ProgramOutput output =
       run_program("/bin/sh", {"-c", command}, json.dump() + "\n", {.timeout = patience});
   console.relayed(output.output + output.errors);
   if (output.silent)
-    throw Error("the command of --on-alert was ended: it had said nothing for " +
+    throw Error("the command of --on-alert was stopped: it printed nothing for " +
                 std::to_string(patience.count()) + " s (--alert-timeout)");
   if (!output.end.success()) throw Error("the command of --on-alert ended with " + output.end.text());
 }
@@ -93,14 +93,14 @@ int forget(const MonitorRequest& wanted, Console& console, Store& store, const R
   const std::string& request = *wanted.forget;
   const std::int64_t texts = forget_served(store, run.number, request);
   if (texts == 0) {
-    console.noticed("nothing is kept of a request " + request + " to run " + run.name);
+    console.noticed("nothing is stored about a request " + request + " to run " + run.name);
     return exit_failed;
   }
-  console.out << "request " << printable(request) << " of run " << run.name << " is forgotten: " << texts
-              << (texts == 1 ? " text\n" : " texts\n");
+  console.out << "request " << printable(request) << " of run " << run.name << " is removed: " << texts
+              << (texts == 1 ? " input\n" : " inputs\n");
   if (!merge.open.empty())
-    console.out << "A server at work holds it in its spool still, if it is of the last minutes; the next exp "
-                   "monitor\nafter these removes that too.\n";
+    console.out << "A running server may still have it in its spool, if it is only minutes old; a later exp "
+                   "monitor\nremoves this copy too.\n";
   return exit_done;
 }
 
@@ -108,10 +108,10 @@ TextReference reference_of_run(const Console& console, const Store& store, const
   if (std::optional<TextReference> reference = find_reference(store.run_folder(run.id)))
     return *std::move(reference);
   throw Error("run " + run.name +
-              " has no reference that texts could be compared with: it was trained by an earlier Encore, or "
-              "without a development set; " +
+              " has no reference to compare inputs with: it was trained by an earlier Encore, or without a "
+              "development set; " +
               console.suggestion({"evaluate", run.name, "FILE", "--reference"}) +
-              " makes one of a file with texts as they should be");
+              " makes one from a file of typical inputs");
 }
 
 int monitor_run(const MonitorRequest& request, App& app, Console& console) {
@@ -131,8 +131,8 @@ int monitor_run(const MonitorRequest& request, App& app, Console& console) {
   else if (request.csv)
     table_of(said).print_csv(console.out);
   else if (said.texts == 0)
-    console.out << "nothing is kept of texts to run " << run.name << " yet; "
-                << console.suggestion({"serve", run.name, "--monitor"}) << " does\n";
+    console.out << "nothing is stored about inputs of run " << run.name << " yet; start "
+                << console.suggestion({"serve", run.name, "--monitor"}) << '\n';
   else
     print_texts(console, run.name, said);
   if (!said.alert()) return exit_done;
@@ -140,7 +140,7 @@ int monitor_run(const MonitorRequest& request, App& app, Console& console) {
   if (request.on_alert) try {
       call_hook(console, *request.on_alert, json, std::chrono::seconds(request.alert_timeout));
     } catch (const Error& error) {
-      console.noticed(error.what() + std::string("; nobody may know of the alert"));
+      console.noticed(error.what() + std::string("; the alert was not sent"));
       return exit_failed;
     }
   return exit_different;

@@ -1,4 +1,4 @@
-// The costs of models as tables.
+// Prints the costs of models for `exp plan --size` as tables. Read next: plan_text.hpp.
 #include <ostream>
 
 #include <nlohmann/json.hpp>
@@ -78,7 +78,7 @@ void print_memory(std::ostream& out, const Terminal& terminal, const Json& size)
       size.at("optimizer").at("type").get<std::string>() + ": " + std::to_string(states) +
           (states == 1 ? " number" : " numbers") + " for each parameter");
   row("copies", "copies",
-      "what passes read in place of parameters, in " + size.at("precision").get<std::string>());
+      "copies of parameters that passes read, in " + size.at("precision").get<std::string>());
   row("activations", "activations",
       "the arena; training needs " + bytes_text(memory.at("activations_training").get<std::uint64_t>()) +
           ", evaluation " + bytes_text(memory.at("activations_evaluation").get<std::uint64_t>()));
@@ -91,7 +91,8 @@ void print_assumptions(std::ostream& out, const Json& size) {
   out << "  batch: " << thousands(batch.at("sequences").get<std::int64_t>()) << " sequences of "
       << thousands(batch.at("length").get<std::int64_t>()) << " tokens, "
       << thousands(batch.at("tokens").get<std::int64_t>()) << " in all";
-  if (batch.contains("target_tokens")) out << ", and as many sequences of the same length for the decoder";
+  if (batch.contains("target_tokens"))
+    out << ", and the same number of sequences of this length for the decoder";
   if (batch.contains("picked"))
     out << "; " << thousands(batch.at("picked").at("value").get<std::int64_t>()) << " rows picked"
         << (batch.at("picked").at("assumed").get<bool>() ? " (assumed; --picked)" : "");
@@ -119,7 +120,7 @@ void print_size(std::ostream& out, const Terminal& terminal, const Json& size) {
   out << '\n';
   print_memory(out, terminal, size);
   for (const Json& path : size.at("uncounted"))
-    out << "  not counted: what " << path.get<std::string>() << " multiplies beside its matrices\n";
+    out << " not counted: products of " << path.get<std::string>() << " without its matrices\n";
   out << '\n';
 }
 
@@ -127,12 +128,10 @@ void print_size(std::ostream& out, const Terminal& terminal, const Json& size) {
 
 void print_sizes(std::ostream& out, const Terminal& terminal, const Json& sizes) {
   for (const Json& size : sizes) print_size(out, terminal, size);
-  out << "The numbers of a block and its parts are those of one block. Operations: two for each multiply-add "
-         "of "
-         "the matrix products,\nattention's at that length included, those of the backward pass twice those "
-         "of "
-         "the forward pass where all of it trains;\nlookups, norms, activations and the optimizer are not "
-         "counted. Memory is that of the largest batch if it has this shape.\n";
+  out << "The numbers of a block and its parts are for one block. Operations: two for each multiply-add of "
+         "the matrix products, with\nattention at this length; the backward pass has twice those of the "
+         "forward pass if all parameters train; lookups, norms,\nactivations and the optimizer are not "
+         "counted. Memory is for a largest batch of this shape.\n";
 }
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// Plans as tables and JSON.
+// Prints plans as tables and JSON. Read next: plan_text.hpp.
 #include "cli/plan_text.hpp"
 
 #include <algorithm>
@@ -29,23 +29,22 @@ std::string percent_done(const RunRow& run) {
 }
 
 std::string reason_of_action(const PlannedRun& run) {
-  if (run.action == Action::leave && run.parent_file)
-    return "no run that is to do reads its weights any more";
+  if (run.action == Action::leave && run.parent_file) return "no run to do needs its weights";
   if (run.action == Action::leave)
-    return run.before ? "no plugin file of it has changed" : "new, and --changed trains nothing new";
+    return run.before ? "its plugin files have not changed" : "new, but --changed trains only known runs";
   if (!run.before) return "new";
   const RunRow& before = *run.before;
   if (run.new_repeat)
-    return (run.changed_plugins.empty() ? "--fresh: a new repeat beside "
-                                        : "other plugin file: a new repeat beside ") +
+    return (run.changed_plugins.empty() ? "--fresh: a new repeat in addition to "
+                                        : "changed plugin file: a new repeat in addition to ") +
            before.id;
   switch (run.action) {
     case Action::skip:
       return "complete since " + time_text(before.finished.value_or(before.created));
     case Action::elsewhere:
-      return place_text(before.holder) + " works on it";
+      return place_text(before.holder) + " is training it";
     case Action::start:
-      return "planned before, never begun";
+      return "planned before, never started";
     case Action::resume:
     case Action::retry:
     case Action::leave:
@@ -76,19 +75,19 @@ void add_once(std::vector<std::string>& texts, std::string text) {
   if (std::ranges::find(texts, text) == texts.end()) texts.push_back(std::move(text));
 }
 
-/// A run that times are taken from, for all runs that go by it.
+/// A complete run that is the source of estimates, with the runs that use it.
 struct TimeSource {
   std::string run, run_id;
   std::vector<std::string> different;  ///< in what it differs from any of them
   bool from_all = true;                ///< whether it differs from each of them
 
   std::string text() const {
-    const std::string differs = from_all ? "which differs in " : "which differs from some in ";
+    const std::string differs = from_all ? "which differs in " : "which differs from some of them in ";
     return run + " (" + run_id + ")" + (different.empty() ? "" : ", " + differs + list_text(different));
   }
 };
 
-/// Each once, in the order of the runs.
+/// Returns each source once, in the order of the runs.
 std::vector<TimeSource> sources_of(const std::vector<std::optional<TimeEstimate>>& times) {
   std::vector<TimeSource> sources;
   for (const auto& time : times) {
@@ -101,7 +100,7 @@ std::vector<TimeSource> sources_of(const std::vector<std::optional<TimeEstimate>
   return sources;
 }
 
-/// What became of the sweep's points that give no run.
+/// Prints the points of the sweep without a run.
 std::string points_without_runs(const Plan& plan) {
   std::string text;
   const auto add = [&](std::size_t count, const std::string& what) {
@@ -117,16 +116,17 @@ void print_time(std::ostream& out, const PlanView& view) {
   const std::size_t to_do = view.planned.to_do(), unknown = view.unknown();
   if (to_do == 0) return;
   if (unknown == to_do) {
-    out << "time unknown: no run like it yet (complete, on this host and backend, with the same training "
+    out << "time unknown: no similar run yet (complete, on this host and backend, with the same training "
            "data)\n";
     return;
   }
   std::vector<std::string> sources;
   for (const TimeSource& source : sources_of(view.times)) sources.push_back(source.text());
   out << "about " << duration_text(view.seconds());
-  if (view.jobs > 1) out << " with -j " << view.jobs << ", if " << view.jobs << " at once are as fast as one";
-  out << "; going by " << list_text(sources) << '\n';
-  if (unknown > 0) out << "not counting " << unknown << " of them: no run like these yet\n";
+  if (view.jobs > 1)
+    out << " with -j " << view.jobs << ", if " << view.jobs << " at once train as fast as one";
+  out << "; estimated from " << list_text(sources) << '\n';
+  if (unknown > 0) out << "without " << unknown << " of them, for which there is no similar run yet\n";
 }
 
 // --- values ---
@@ -136,7 +136,7 @@ struct OptionRow {
   Origin origin;
 };
 
-/// Every option of a run, by dotted key, those at the top of the file among them.
+/// Returns every option of a run, keyed by dotted key, with those at the top of the file.
 std::map<std::string, OptionRow> values_of(const Plan& plan, const Specification& specification) {
   std::map<std::string, OptionRow> rows = {{"name", {plan.name, plan.origin.at("name")}},
                                            {"note", {plan.note, plan.origin.at("note")}},
@@ -167,7 +167,7 @@ std::string origin_text(const Origin& origin) {
   return std::string(name_of(origin.source)) + ", " + origin.place.text();
 }
 
-/// The texts, each once, in the order of the runs; many are cut short.
+/// Joins the values, each once, in the order of the runs. A long list is shortened.
 std::string joined(const std::vector<std::string>& texts) {
   constexpr std::size_t most = 5;
   std::string text;
@@ -238,7 +238,7 @@ void print_plan(std::ostream& out, const Terminal& terminal, const PlanView& vie
   for (const PlannedRun& run : planned.runs)
     if (run.goes_on())
       for (const PluginChange& change : run.changed_plugins)
-        out << run.before->name << " goes on only with --accept-plugin-change: " << change.text() << '\n';
+        out << run.before->name << " resumes only with --accept-plugin-change: " << change.text() << '\n';
   for (const UsedPlugin& plugin : unchecked_plugins(view.planned)) out << warning_text(plugin) << '\n';
 }
 
@@ -278,7 +278,7 @@ void print_values(std::ostream& out, const Terminal& terminal, const PlanView& v
   if (view.shown.size() == 1)
     out << view.planned.runs[view.shown.front()].name() << '\n';
   else
-    out << view.shown.size() << " runs; exp plan FILE NAME --values shows those of one\n";
+    out << view.shown.size() << " runs; exp plan FILE NAME --values shows the values of one\n";
   table.print(out, terminal);
 }
 

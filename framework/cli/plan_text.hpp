@@ -1,5 +1,5 @@
-// What `exp plan` shows of planned runs: why each would be done or left alone, how long it will take, and
-// where each value comes from; as text and as JSON.
+// Prints planned runs for `exp plan`, as text and as JSON: the action and its reason, the expected time, and
+// the origin of each value.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +15,11 @@
 namespace encore {
 
 void print_plan(std::ostream& out, const Terminal& terminal, const PlanView& view);
-/// The runs that are shown; a time in seconds is empty where none is known.
+/// Prints the shown runs; an unknown time is empty.
 void print_plan_csv(std::ostream& out, const PlanView& view);
-/// Every option with its value and origin: once for all runs that are shown; where they differ, what they
-/// have.
+/// Prints every option with its value and origin, once for all shown runs; different values are listed.
 void print_values(std::ostream& out, const Terminal& terminal, const PlanView& view);
-/// What the models of an experiment file cost, as plan_sizes answers.
+/// Prints the costs of an experiment file's models, from plan_sizes.
 void print_sizes(std::ostream& out, const Terminal& terminal, const nlohmann::ordered_json& sizes);
 nlohmann::ordered_json plan_json(const PlanView& view, bool with_values);
 

@@ -1,4 +1,4 @@
-// plan: writes what run would do.
+// plan: prints what run would do.
 #include "app/plan.hpp"
 
 #include <nlohmann/json.hpp>
@@ -65,12 +65,12 @@ void write_search(const SearchPreview& view, bool json, Console& console) {
     return;
   }
   console.out << "search " << planned.row.name << " on " << planned.row.backend << ": "
-              << planned.record.trials.size() << " of " << trials << " trials begun"
-              << (view.in_progress > 0 ? ", " + std::to_string(view.in_progress) + " to go on with" : "")
-              << '\n';
-  if (view.decisions.empty() && view.in_progress == 0) console.out << "nothing to do: it is over\n";
+              << planned.record.trials.size() << " of " << trials << " trials started"
+              << (view.in_progress > 0 ? ", " + std::to_string(view.in_progress) + " to resume" : "") << '\n';
+  if (view.decisions.empty() && view.in_progress == 0)
+    console.out << "nothing to do: the search is complete\n";
   for (const NextDecision& decision : view.decisions) console.out << line_of(planned, decision) << '\n';
-  if (!view.complete) console.out << "... as long as no trial has ended; then by what it gave\n";
+  if (!view.complete) console.out << "... until a trial ends; its result decides what follows\n";
 }
 
 int plan_verb(const PlanVerbRequest& request, App& app, Console& console) {
@@ -83,7 +83,7 @@ int plan_verb(const PlanVerbRequest& request, App& app, Console& console) {
     return exit_done;
   }
   if (names_search(request.plan)) {
-    if (request.csv) throw UsageError("--csv is for the runs of a sweep; a search has --json");
+    if (request.csv) throw UsageError("--csv is not available for a search; use --json");
     write_search(plan_search(request, app), request.json, console);
     return exit_done;
   }
@@ -102,7 +102,7 @@ int plan_verb(const PlanVerbRequest& request, App& app, Console& console) {
 }  // namespace
 
 Verb plan_verb() {
-  return make_verb("plan", "show what run would do, without doing it", plan_form, plan_verb);
+  return make_verb("plan", "show what run would do", plan_form, plan_verb);
 }
 
 }  // namespace encore

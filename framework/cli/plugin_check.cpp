@@ -1,4 +1,4 @@
-// plugin check: writes each check as it ends.
+// plugin check: prints each check when it ends.
 #include "app/plugin_check.hpp"
 
 #include "cli/verbs.hpp"
@@ -51,7 +51,7 @@ std::string summary(const CheckResult& result) {
   if (result.failed == 0)
     return std::to_string(static_cast<int>(result.checks.size()) - result.unchecked) + " checks passed" +
            (result.unchecked > 0 ? ", " + std::to_string(result.unchecked) + " not checked" : "");
-  if (!result.opened) return "the plugin was not opened, so nothing was checked";
+  if (!result.opened) return "the plugin could not be opened, so nothing was checked";
   return std::to_string(result.failed) + " of " + all + " checks failed" +
          (result.skipped > 0 ? ", " + std::to_string(result.skipped) + " skipped because of " +
                                    (result.failed == 1 ? "it" : "them")
@@ -79,8 +79,7 @@ int plugin_check_action(const PluginCheckRequest& request, App&, Console& consol
 }  // namespace
 
 Verb plugin_check() {
-  return make_verb("check", "put a plugin through the contract suite", plugin_check_form,
-                   plugin_check_action);
+  return make_verb("check", "run the contract suite on a plugin", plugin_check_form, plugin_check_action);
 }
 
 }  // namespace encore

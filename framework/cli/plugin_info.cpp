@@ -1,4 +1,4 @@
-// plugin info: writes everything the manifest tells about a plugin, or about the type of that name.
+// plugin info: prints the manifest of a plugin or of a type.
 #include <nlohmann/json.hpp>
 
 #include "app/plugin_view.hpp"
@@ -13,7 +13,7 @@ namespace encore {
 
 namespace {
 
-/// "linear" means one of a plugin's types, or the plugin and so all of them.
+/// A name such as "linear" means one type of a plugin, or the plugin with all its types.
 bool is_asked_for(const Manifest& manifest, const ManifestOffer& offer, const std::string& name) {
   return manifest.name == name || offer.name == name;
 }
@@ -37,7 +37,7 @@ void print_measures(std::ostream& out, const ManifestOffer& task, const Terminal
   for (const Measure& measure : task.measures)
     table.add({measure.name, better_text(measure), meaning_text(measure)});
   if (!table.empty()) table.print(out, terminal, 2);
-  out << "  without train.select the best checkpoint is the one of " << printable(task.select) << '\n';
+  out << " without train.select, the best checkpoint is chosen by " << printable(task.select) << '\n';
 }
 
 void print_forms(std::ostream& out, const ManifestOffer& head, const Terminal& terminal) {
@@ -94,7 +94,7 @@ int plugin_info_action(const PluginInfoRequest& request, App&, Console& console)
 }  // namespace
 
 Verb plugin_info() {
-  return make_verb("info", "explain a plugin or a type: options, file, fingerprint", plugin_info_form,
+  return make_verb("info", "describe a plugin or a type: options, file, fingerprint", plugin_info_form,
                    plugin_info_action);
 }
 

@@ -1,4 +1,4 @@
-// plugin ls: writes what the plugin folders hold, usable or refused.
+// plugin ls: prints the usable and the refused plugins of the plugin folders.
 #include <nlohmann/json.hpp>
 
 #include "app/plugin_view.hpp"
@@ -64,7 +64,7 @@ int plugin_ls_action(const PluginLsRequest& request, App&, Console& console) {
 }  // namespace
 
 Verb plugin_ls() {
-  return make_verb("ls", "list the plugins that runs find, and those refused", plugin_ls_form,
+  return make_verb("ls", "list the plugins that runs can use, and refused ones", plugin_ls_form,
                    plugin_ls_action);
 }
 

@@ -1,4 +1,4 @@
-// plugin new and plugin build: write what was made, and what to do with it next.
+// plugin new and plugin build: print the made files and the next command.
 #include "app/plugin_project.hpp"
 
 #include <nlohmann/json.hpp>
@@ -56,13 +56,12 @@ int plugin_build_action(const PluginBuildRequest& request, App& app, Console& co
 }  // namespace
 
 Verb plugin_new() {
-  return make_verb("new", "a folder with a plugin of your own, ready to build", plugin_new_form,
+  return make_verb("new", "make a folder with a new plugin, ready to build", plugin_new_form,
                    plugin_new_action);
 }
 
 Verb plugin_build() {
-  return make_verb("build", "build a plugin's folder for this Encore", plugin_build_form,
-                   plugin_build_action);
+  return make_verb("build", "build a plugin for this Encore", plugin_build_form, plugin_build_action);
 }
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// plugin: everything about plugins that does not train.
+// plugin: the verb with the actions ls, info, check, new and build.
 #include "cli/verbs.hpp"
 
 namespace encore {

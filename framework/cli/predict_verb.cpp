@@ -1,5 +1,5 @@
-// predict and generate: hand over to the worker of a run; text flows straight through it, line by line in,
-// line by line out, so that nothing here costs anything per sentence.
+// predict and generate: replace exp by the worker of a run. Text flows directly through the worker, line by
+// line, so exp adds no cost for each sentence.
 #include <unistd.h>
 
 #include <encore/lines.hpp>
@@ -19,14 +19,15 @@ void read_from(const std::string& file) {
     use_as_input(InputFile(file).descriptor());
   } catch (const UnreadableFile& error) {
     const bool flows = std::filesystem::is_fifo(file) || std::filesystem::is_character_file(file);
-    throw UsageError(error.what() + std::string(flows ? "; or read the standard input with --file -" : ""));
+    throw UsageError(error.what() + std::string(flows ? "; or read standard input with --file -" : ""));
   }
 }
 
 int predict_verb(const PredictRequest& request, App& app, Console& console) {
   // Before the standard input becomes the text: somebody may have to be asked.
   const ModelCall call = predict_call(request, app);
-  if (!call.best_of.empty()) console.noticed("the best of these by " + call.best_of + " is " + call.run.name);
+  if (!call.best_of.empty())
+    console.noticed("the best of these runs by " + call.best_of + " is " + call.run.name);
   const bool has_file = !request.file.empty();
   if (has_file && request.file != "-") {
     read_from(request.file);
@@ -35,14 +36,15 @@ int predict_verb(const PredictRequest& request, App& app, Console& console) {
     for (const std::string& text : request.text) lines += text + '\n';
     use_text_as_input(lines);
   } else if (!has_file && !call.reader.empty()) {
-    console.noticed("reading lines of text; --file - reads the standard input as " + call.reader);
+    console.noticed("reading lines of text; use --file - to read standard input as " + call.reader);
   } else if (::isatty(STDIN_FILENO) != 0) {
-    console.noticed("reading from the terminal, a text per line; Ctrl-D ends");
+    console.noticed("reading from the terminal, one text on each line; end with Ctrl-D");
   }
   become_worker(call.run.worker, call.arguments, has_file ? ThreadWait::briefly : ThreadWait::asleep);
 }
 
-/// The lines of a text; an empty one is a prompt too. A byte order mark in front belongs to no line.
+/// Returns the lines of a text. An empty line is also a prompt. A byte order mark at the beginning is
+/// removed.
 std::vector<std::string> lines_of(std::string_view text) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   std::vector<std::string> all;
@@ -54,10 +56,11 @@ std::vector<std::string> prompts_of(const GenerateTextRequest& request, Console&
   if (!request.text.empty()) return request.text;
   const bool from_file = !request.file.empty() && request.file != "-";
   if (!from_file && ::isatty(STDIN_FILENO) != 0)
-    console.noticed("reading prompts from the terminal, one a line; Ctrl-D ends");
+    console.noticed("reading prompts from the terminal, one on each line; end with Ctrl-D");
   const std::vector<std::string> prompts =
       lines_of(from_file ? load_text(request.file, "file of prompts") : console.input());
-  if (prompts.empty()) throw UsageError("there is no prompt; give one, or a file with one a line (--file)");
+  if (prompts.empty())
+    throw UsageError("there is no prompt; give one, or a file with one on each line (--file)");
   return prompts;
 }
 
@@ -71,11 +74,11 @@ int generate_verb(const GenerateTextRequest& request, App& app, Console& console
 }  // namespace
 
 Verb predict_verb() {
-  return make_verb("predict", "ask a run's best model about text", predict_form, predict_verb);
+  return make_verb("predict", "predict for text with a run's best model", predict_form, predict_verb);
 }
 
 Verb generate_verb() {
-  return make_verb("generate", "have a run's best model write texts", generate_form, generate_verb);
+  return make_verb("generate", "generate text with a run's best model", generate_form, generate_verb);
 }
 
 }  // namespace encore

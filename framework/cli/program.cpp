@@ -1,4 +1,4 @@
-// Runs a verb and reports what it throws; has ./exp build what is missing (program.hpp).
+// Runs a verb and reports its errors; lets ./exp build a missing component. Read next: program.hpp.
 #include "cli/program.hpp"
 
 #include <fcntl.h>
@@ -25,24 +25,23 @@ namespace encore {
 
 namespace {
 
-/// A standard stream that is closed would lend its number to a file opened later; what is printed to it is
-/// not wanted, and no failure.
+/// Opens closed standard streams on /dev/null, so that no file gets their numbers. Output to them is dropped
+/// without an error.
 void open_standard_streams() {
   for (const int stream : {0, 1, 2})
     if (::fcntl(stream, F_GETFD) < 0) ::open("/dev/null", O_RDWR);  // takes the lowest free number
 }
 
-/// Who starts this program may have it that nobody is told how a child ends, and then nobody would know how a
-/// worker did.
+/// Resets SIGCHLD. A parent may have set it to be ignored, and then exp could not learn how a worker ended.
 void hear_of_children() {
   std::signal(SIGCHLD, SIG_DFL);
 }
 
-/// A table that a full disk has cut must not look like all of it.
+/// Fails if output was lost: a table cut by a full disk must not look complete.
 int with_whole_output(int exit_code, Console& console) {
   console.out.flush();
   if (console.out || exit_code != exit_done) return exit_code;
-  console.noticed("what was printed could not be written to its end; is the disk full?");
+  console.noticed("error writing to standard output; is the disk full?");
   return exit_failed;
 }
 
@@ -51,8 +50,8 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// $ENCORE_SCRIPT: the ./exp that has started this process, if it is that of the tree in which this program
-/// was built; a program of another build that inherits the variable must not have it build anything.
+/// Returns $ENCORE_SCRIPT, the ./exp that started this process, if it belongs to the tree in which this
+/// program was built. A program of another build that inherits the variable must not start a build.
 std::filesystem::path script_of_this_build() {
   const std::filesystem::path script = variable("ENCORE_SCRIPT");
   const std::filesystem::path build = installed_programs().folder.parent_path();  // TREE/build/openmp
@@ -62,7 +61,7 @@ std::filesystem::path script_of_this_build() {
   return is_own ? script : std::filesystem::path();
 }
 
-/// Whether ./exp has already built one of them for this very call.
+/// Returns whether ./exp has already built one of them for this call.
 bool was_built(const NotBuilt& missing) {
   std::istringstream built(variable("ENCORE_BUILT"));
   for (std::string name; built >> name;)
@@ -71,7 +70,7 @@ bool was_built(const NotBuilt& missing) {
   return false;
 }
 
-/// Has ./exp build what is missing and call exp again with the same words.
+/// Lets ./exp build the missing components and call exp again with the same words.
 int build_and_call_again(const NotBuilt& missing, const Arguments& words, Console& console) {
   const std::filesystem::path script = script_of_this_build();
   if (script.empty() || was_built(missing)) {
@@ -107,12 +106,11 @@ int run_reporting(const Arguments& words, Console& console, const std::function<
   } catch (const std::bad_alloc&) {
     return fail("out of memory", exit_failed);
   } catch (const std::exception& error) {
-    return fail(std::string("this is a fault of Encore itself, please report it: ") + error.what(),
-                exit_failed);
+    return fail(std::string("internal error of Encore, please report it: ") + error.what(), exit_failed);
   }
 }
 
-/// `words` as exp was called with them.
+/// `words` are the words with which exp was called.
 int run_program(const Arguments& words, const std::function<int(Console&)>& run) {
   open_standard_streams();
   hear_of_children();
@@ -142,10 +140,10 @@ int run_component_of_exp(int argc, char** argv, const std::vector<Verb>& verbs) 
   return run_program(words, [&](Console& console) {
     const auto verb = std::ranges::find(verbs, name, &Verb::name);
     if (verb == verbs.end())
-      throw Error("this program is a component of exp, which calls it: it has no verb \"" + name + "\"");
+      throw Error("this program is a component that exp calls; it has no verb \"" + name + "\"");
     if (schema != std::to_string(schema_version))
-      throw Error("exp and its component for " + name + " are of different builds: schema version " + schema +
-                  " and " + std::to_string(schema_version) + "; build them together: ./exp build");
+      throw Error("exp and its component for " + name + " are from different builds: schema version " +
+                  schema + " and " + std::to_string(schema_version) + "; build them together: ./exp build");
     return verb->run(arguments, console);
   });
 }

@@ -1,4 +1,4 @@
-// quantize: writes what became of weights as integers.
+// quantize: prints the effect of integer weights on size and scores.
 #include "app/quantize.hpp"
 
 #include <sstream>
@@ -21,13 +21,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// What stays as it is, and why.
+/// Prints the matrices that were not rounded, with the reason.
 void print_kept(std::ostream& out, const Json& answer) {
   for (const Json& matrix : answer.at("matrices")) {
     if (!matrix.value("kept", false)) continue;
     out << "  kept     " << printable(matrix.value("path", ""));
     if (matrix.contains("growth"))
-      out << " (alone it costs " << number_text(matrix["growth"].get<double>()) << ")";
+      out << " (rounding it alone costs " << number_text(matrix["growth"].get<double>()) << ")";
     else
       out << " (--keep)";
     out << '\n';
@@ -36,7 +36,7 @@ void print_kept(std::ostream& out, const Json& answer) {
     out << "  kept     " << printable(path.get<std::string>()) << " (it has an adapter)\n";
 }
 
-/// "-0.12 (-0.31 to 0.05)", in the measure's own digits.
+/// Returns, for example, "-0.12 (-0.31 to 0.05)", with the digits of the measure.
 std::string difference_text(const Metric& metric, const Json& values) {
   const double before = values.at("before"), after = values.at("after");
   std::string text = metric_text(metric, after - before);
@@ -53,7 +53,7 @@ void print_scores(std::ostream& out, const Terminal& terminal, const Json& answe
                {"MEASURE"},
                {"BEFORE", Align::right},
                {"AFTER", Align::right},
-               {"DIFFERENCE (95 % OF EXAMPLES DRAWN ANEW)", Align::right}});
+               {"DIFFERENCE (95 % BY BOOTSTRAP)", Align::right}});
   for (const auto& [set, scores] : answer.at("sets").items())
     for (const Json& definition : answer.at("definitions")) {
       const Measure measure = measure_in(nlohmann::json(definition));
@@ -66,12 +66,12 @@ void print_scores(std::ostream& out, const Terminal& terminal, const Json& answe
   table.print(out, terminal, 2);
 }
 
-/// What was decided by.
+/// Returns the measurement that decided.
 std::string cost_text(const Json& answer) {
   const std::string after = number_text(answer.at("cost").at("after").get<double>());
   const std::string sample = answer.at("sample").dump();
   if (answer.at("judged_by") == "vectors")
-    return "  vectors  of " + sample + " texts have moved by at most " + after + " (1 - cosine)\n";
+    return "  vectors  of " + sample + " inputs have moved by at most " + after + " (1 - cosine)\n";
   return "  loss     " + number_text(answer.at("cost").at("before").get<double>()) + " before, " + after +
          " after, on " + sample + " examples of the development set\n";
 }
@@ -89,7 +89,7 @@ std::string text_of(const Terminal& terminal, const Json& answer) {
   out << printable(run) << " (step " << answer.at("step").dump() << "): " << of_bits[bits == "4" ? 4 : 8]
       << " of " << answer.at("matrices").size() << " matrices as " << bits << "-bit integers"
       << (bits == "4" && of_bits[8] > 0 ? ", " + std::to_string(of_bits[8]) + " of 8 bits" : "") << ", "
-      << bytes_text(bytes) << " in place of " << bytes_text(float_bytes) << " (" << share << ")\n"
+      << bytes_text(bytes) << " instead of " << bytes_text(float_bytes) << " (" << share << ")\n"
       << cost_text(answer);
   print_kept(out, answer);
   print_scores(out, terminal, answer);
@@ -98,7 +98,7 @@ std::string text_of(const Terminal& terminal, const Json& answer) {
   return out.str();
 }
 
-/// One line for each set and measure, in the values of the measure.
+/// Prints one CSV line for each set and measure.
 void print_csv(std::ostream& out, const QuantizeResult& result) {
   out << csv_record({"run", "set", "measure", "before", "after", "difference_low", "difference_high"});
   for (const Json& answer : result.runs)

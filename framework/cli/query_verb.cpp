@@ -1,5 +1,4 @@
-// query: writes the answer of one question in SQL as a table, CSV or JSON, row by row where the format allows
-// it.
+// query: prints the rows of one SQL query as a table, CSV or JSON, row by row if the format allows it.
 #include "app/query.hpp"
 
 #include "cli/table.hpp"
@@ -78,7 +77,7 @@ int query_verb(const QueryRequest& request, App& app, Console& console) {
 }  // namespace
 
 Verb query_verb() {
-  return make_verb("query", "ask the database in SQL", query_form, query_verb);
+  return make_verb("query", "query the database in SQL", query_form, query_verb);
 }
 
 }  // namespace encore

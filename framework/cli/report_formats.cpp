@@ -1,4 +1,4 @@
-// The formats of reports by name and by the ending of a file.
+// The formats of reports, found by name or by the extension of a file. Read next: report_formats.hpp.
 #include "cli/report_formats.hpp"
 
 #include <algorithm>
@@ -78,26 +78,27 @@ const ReportFormat& find_report_format(const std::string& name, const fs::path& 
       return format;
   }
   if (!name.empty())
-    throw UsageError("--format \"" + name + "\" is none that exp report writes" +
-                     did_you_mean(name, names(), "; there are " + quoted_list(names())));
-  throw UsageError("the name \"" + output.string() +
-                   "\" says no format; name one with --format: " + quoted_list(names()));
+    throw UsageError("invalid --format \"" + name + "\"" +
+                     did_you_mean(name, names(), ": expected " + quoted_list(names())));
+  throw UsageError("the file name \"" + output.string() +
+                   "\" has no known extension; choose a format with --format: " + quoted_list(names()));
 }
 
 void require_fitting(const ReportFormat& format, const ReportShape& shape) {
   if (!shape.table.empty() && !format.tabular)
-    throw UsageError("--table is for csv, where each table is a file; " + format.name + " holds them all");
+    throw UsageError("--table needs --format csv, which writes a file for each table; " + format.name +
+                     " holds all tables");
   if (shape.templates.empty()) return;
   if (format.templates.empty())
-    throw UsageError("--template is for formats that people read; " + format.name + " has none");
-  // What is not there is told by Templates.
+    throw UsageError("--template cannot be used with " + format.name + ", which has no template");
+  // Templates reports missing files.
   const auto fits = [&](const std::string& name) {
     return fs::is_directory(shape.templates) ? fs::exists(shape.templates / name)
                                              : shape.templates.extension() == fs::path(name).extension();
   };
   if (fs::exists(shape.templates) && std::none_of(format.templates.begin(), format.templates.end(), fits))
-    throw UsageError("--template " + shape.templates.string() + " is of no use for " + format.name +
-                     ", which is made with " + quoted_list(format.templates));
+    throw UsageError("--template " + shape.templates.string() + " does not fit " + format.name +
+                     ", which needs " + quoted_list(format.templates));
 }
 
 }  // namespace encore

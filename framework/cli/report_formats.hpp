@@ -1,5 +1,5 @@
-// The formats in which a report is written: one list for the verb, its help and its messages. Place in the
-// flow: report_verb.cpp makes the document, asks here for files, and writes them.
+// The formats of reports: one list for the verb, its help and its messages. report_verb.cpp makes the
+// document, gets its files from here, and writes them.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 namespace encore {
 
-/// What the command line says of how a report is written.
+/// The options that decide how a report is written.
 struct ReportShape {
   std::string name;                      ///< of the file
   std::filesystem::path templates = {};  ///< --template, or empty
@@ -29,10 +29,10 @@ struct ReportFormat {
 
 const std::vector<ReportFormat>& report_formats();
 
-/// By --format, else by the extension of `output`. Throws UsageError with the nearest name.
+/// Finds the format by --format, else by the extension of `output`. Throws UsageError with the nearest name.
 const ReportFormat& find_report_format(const std::string& name, const std::filesystem::path& output);
 
-/// Throws UsageError where the shape asks for what this format does not have: templates, one table.
+/// Throws UsageError if the shape needs what this format does not have: templates, one table.
 void require_fitting(const ReportFormat& format, const ReportShape& shape);
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// report: what the database knows of a run, a sweep or everything, as a document in one of several formats.
+// report: writes a document about a run, a sweep or all runs, in one of several formats.
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,10 +22,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Rows of a table for which two pages have room.
+/// The rows of a table that fit into two pages.
 constexpr std::size_t most_brief_rows = 12;
 
-/// "a,b" and " a, b": the words between the commas.
+/// Returns the words between the commas of "a,b" or " a, b".
 std::vector<std::string> words_of(const std::string& text) {
   std::vector<std::string> words;
   std::istringstream in(text);
@@ -37,7 +37,7 @@ std::vector<std::string> words_of(const std::string& text) {
   return words;
 }
 
-/// The first file refers to the others, so it is there last.
+/// Writes the first file last, because it refers to the others.
 void write(const std::vector<OutputFile>& files, const fs::path& folder) {
   for (auto file = files.rbegin(); file != files.rend(); ++file) {
     const fs::path path = folder / file->path;
@@ -46,7 +46,7 @@ void write(const std::vector<OutputFile>& files, const fs::path& folder) {
   }
 }
 
-/// "a.html"; "tables: 12 files"; "a.md, and 14 files in a.files"
+/// Returns, for example, "a.html", "tables: 12 files" or "a.md, and 14 files in a.files".
 std::string places(const std::vector<OutputFile>& files, const fs::path& folder) {
   const std::string first = (folder / files.front().path).string();
   if (files.size() == 1) return first;
@@ -55,7 +55,7 @@ std::string places(const std::vector<OutputFile>& files, const fs::path& folder)
   return first + ", and " + counted(files.size() - 1, "file") + " in " + others;
 }
 
-/// Files of the same kind that an earlier report has left among those of this one.
+/// Returns files of an earlier report among those of this one.
 std::vector<std::string> left_over(const std::vector<OutputFile>& files, const fs::path& folder) {
   std::vector<std::string> names;
   if (files.size() == 1) return names;
@@ -99,7 +99,7 @@ int report(const ReportRequest& request, App& app, Console& console) {
   require_fitting(format, shape);
   std::error_code other;
   if (!shape.templates.empty() && fs::equivalent(output, shape.templates, other))
-    throw UsageError("-o " + output.string() + " is the template itself; give another file");
+    throw UsageError("-o " + output.string() + " is the template itself; choose another file");
 
   ReportOptions options;
   options.runs = selection_from(request.selection);
@@ -123,7 +123,7 @@ int report(const ReportRequest& request, App& app, Console& console) {
   if (output.empty()) {
     if (files.size() > 1)
       throw UsageError(format.name + " is written as " + std::to_string(files.size()) +
-                       " files; name a place with -o" +
+                       " files; choose a folder with -o" +
                        (format.tabular ? ", or one table with --table" : ""));
     if (::isatty(STDOUT_FILENO) == 0) pass_all(console.out);  // what a file or a program gets is data
     console.out << files.front().bytes;
@@ -133,7 +133,7 @@ int report(const ReportRequest& request, App& app, Console& console) {
   console.out << document.title << " (" << document.facts.front().second << ") written to "
               << places(files, output.parent_path()) << '\n';
   const std::vector<std::string> others = left_over(files, output.parent_path());
-  if (!others.empty()) console.out << "  also there, not of this report: " << listed(others) << '\n';
+  if (!others.empty()) console.out << " from an earlier report: " << listed(others) << '\n';
   return exit_done;
 }
 

@@ -1,4 +1,4 @@
-// retrain: writes what a retraining does, and what came of it.
+// retrain: prints the plan of a retraining and its result.
 #include <filesystem>
 #include <iosfwd>
 #include <ostream>
@@ -91,7 +91,7 @@ int retrain_verb(const RetrainRequest& request, App& app, Console& console) {
     const int code = result.session ? exit_code_of(app, *result.session) : exit_done;
     if (code != exit_done) return code;
     console.noticed(result.plan.run + " is " + result.state +
-                    ", so that it is not compared yet; the same command goes on");
+                    ", so it is not compared yet; run the same command to resume it");
     return exit_interrupted;
   }
   const RunRow& run = *result.run;
@@ -111,8 +111,8 @@ int retrain_verb(const RetrainRequest& request, App& app, Console& console) {
 }  // namespace
 
 Verb retrain_verb() {
-  return make_verb("retrain", "train a run again on more data, and promote it if it is better", retrain_form,
-                   retrain_verb);
+  return make_verb("retrain", "train a run again with more data, and promote it if it is better",
+                   retrain_form, retrain_verb);
 }
 
 }  // namespace encore

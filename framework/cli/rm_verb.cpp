@@ -1,4 +1,4 @@
-// rm and undelete: write what became of runs.
+// rm and undelete: print which runs were hidden, removed or restored.
 #include <nlohmann/json.hpp>
 
 #include "app/removal.hpp"
@@ -24,10 +24,10 @@ int rm_verb(const RmRequest& request, App& app, Console& console) {
   if (result.declined) console.out << "nothing was done\n";
   for (const RunRow& run : result.declined ? std::vector<RunRow>() : result.runs)
     if (request.purge)
-      console.out << run.name << " (" << run.id << ") is gone for good\n";
+      console.out << run.name << " (" << run.id << ") is removed for good\n";
     else
-      console.out << run.name << " is out of sight; " << console.suggestion({"undelete", run.name})
-                  << " brings it back\n";
+      console.out << run.name << " is hidden from exp ls; " << console.suggestion({"undelete", run.name})
+                  << " restores it\n";
   return exit_done;
 }
 
@@ -36,18 +36,18 @@ int undelete_verb(const UndeleteRequest& request, App& app, Console& console) {
   if (request.json)
     print_json(console, runs, "back");
   else
-    for (const RunRow& run : runs) console.out << run.name << " (" << name_of(run.state) << ") is back\n";
+    for (const RunRow& run : runs) console.out << run.name << " (" << name_of(run.state) << ") is restored\n";
   return exit_done;
 }
 
 }  // namespace
 
 Verb rm_verb() {
-  return make_verb("rm", "take runs out of sight, or remove them for good", rm_form, rm_verb);
+  return make_verb("rm", "hide runs from exp ls, or remove them for good", rm_form, rm_verb);
 }
 
 Verb undelete_verb() {
-  return make_verb("undelete", "bring back runs that rm took out of sight", undelete_form, undelete_verb);
+  return make_verb("undelete", "restore runs that rm has hidden", undelete_form, undelete_verb);
 }
 
 }  // namespace encore

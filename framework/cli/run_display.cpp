@@ -1,4 +1,4 @@
-// A running worker as one live line, or as lines with a time.
+// Shows a running worker as one live line, or as lines with a time. Read next: run_display.hpp.
 #include "cli/run_display.hpp"
 
 #include <algorithm>
@@ -13,9 +13,9 @@ namespace encore {
 
 namespace {
 
-/// Without a terminal a line of progress at most this often.
+/// The shortest time between progress lines without a terminal.
 constexpr std::chrono::seconds plain_interval(10);
-/// And while nothing happens.
+/// The same while a run makes no progress.
 constexpr std::chrono::seconds silent_interval(60);
 
 std::string rounded_count(std::int64_t number, const std::string& what) {

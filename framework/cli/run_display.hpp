@@ -1,5 +1,5 @@
-// RunDisplay: what `exp run` shows of a run while it trains: one live line on a terminal, among those of the
-// runs beside it; time-stamped lines elsewhere; and a line for each dev score everywhere.
+// RunDisplay: shows a run of `exp run` while it trains: one live line on a terminal, beside those of other
+// runs, or lines with a time elsewhere. Each dev score has a line in both cases.
 #pragma once
 
 #include <chrono>
@@ -52,14 +52,14 @@ class RunDisplay final : public RunObserver {
 
 /// "step 120/600  epoch 2  loss 0.412  12.3k tokens/s  lr 0.00048  34 s left"
 std::string progress_text(const Progressed& progress);
-/// "warning: two sentences were cut"; of an ordinary line its text alone.
+/// Returns, for example, "warning: two sentences were cut"; an ordinary line has only its text.
 std::string log_text(const Logged& line);
 /// "no step for 40 s, usually 0.02 s"; "no step yet, 80 s after its start"
 std::string inactivity_text(const Inactivity& inactivity);
-/// Adds a metric, or replaces what was known of it.
+/// Adds a metric or replaces its meaning.
 void define(std::vector<Metric>& metrics, const Metric& metric);
-/// "dev F1 54.32  precision 60.11  loss 0.312": the measure of `selected` first, then the others in the order
-/// of `metrics`, without those of single labels; of the first split that has any.
+/// "dev F1 54.32 precision 60.11 loss 0.312": the measure of `selected` first, then the others in the order
+/// of `metrics`, without those of single labels, for the first split with scores.
 std::string measures_text(const MeasuredValues& measures, std::vector<Metric> metrics,
                           const std::string& selected);
 

@@ -1,4 +1,4 @@
-// Everything about a run as JSON.
+// Writes everything about a run as JSON. Read next: run_json.hpp.
 #include "cli/run_json.hpp"
 
 #include <map>
@@ -80,7 +80,7 @@ Json parent_json(Store& store, const RunRow& run, Need need) {
           {"attempt", parent->sha256.empty() ? Json() : Json(parent->attempt)}};
 }
 
-/// The run that it is to replace, and what came of it.
+/// Returns the run that it retrains, and the outcome.
 Json retraining_json(Store& store, const RunRow& run) {
   const std::optional<RunRow> before = retrained_by(store, run);
   if (!before) return nullptr;

@@ -1,5 +1,4 @@
-// A run as JSON with everything the database knows: what `exp show --json` prints and `exp dump --json`
-// writes.
+// A run as JSON with all facts of the database, for `exp show --json` and `exp dump --json`.
 #pragma once
 
 #include <functional>
@@ -12,14 +11,14 @@
 
 namespace encore {
 
-/// What names a run and says how it stands: the members with which every list of runs begins.
+/// Returns the names and the state of a run: the first members in every list of runs.
 nlohmann::ordered_json run_head_json(const RunRow& run);
 
-/// Settings with their origin, every point that counts, attempts, checkpoints, artifacts. Numbers that are
-/// not finite become null.
+/// Returns settings with their origin, all current points, attempts, checkpoints and artifacts. Numbers that
+/// are not finite become null.
 nlohmann::ordered_json run_json(Store& store, const RunRow& run);
 
-/// A list of these, run by run, so that a large database needs no memory for all of it.
+/// Writes a list of runs, one at a time, so that a large database does not need much memory.
 void write_runs_json(Store& store, const std::vector<RunRow>& runs,
                      const std::function<void(const std::string&)>& write);
 

@@ -1,4 +1,4 @@
-// Writes lists of runs for people and for programs.
+// Prints lists of runs as a table, CSV and JSON. Read next: run_list.hpp.
 #include "cli/run_list.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace encore {
 
 namespace {
 
-/// The metric by which all of them choose checkpoints; nothing where they differ.
+/// Returns the metric by which all runs choose checkpoints; nothing if they differ.
 std::optional<Metric> common_metric(const std::vector<RunScore>& scores) {
   std::set<std::string> names;
   for (const RunScore& score : scores) names.insert(score.rule.metric.measure_name());

@@ -1,4 +1,4 @@
-// Lines for people at the end of a run; what was measured comes from the database.
+// Prints the end of a run, with measures from the database. Read next: run_summary.hpp.
 #include "cli/run_summary.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace encore {
 
 namespace {
 
-/// "test F1 54.32 (dev F1 55.10, best at step 420)"; empty where the worker gave no scores.
+/// Returns, for example, "test F1 54.32 (dev F1 55.10, best at step 420)"; empty without scores.
 std::string scores_text(Store& store, const RunRow& run) {
   const SelectionRule rule = scores_of(store, {run}).front().rule;
   const auto part = [&](const std::string& split) {
@@ -59,14 +59,14 @@ void print_place(std::ostream& out, const Store& store, const RunRow& run) {
       << "  folder    " << relative_text(store.run_folder(run.id)) << '\n';
 }
 
-/// Whether the text is easy to read as one word of a command, too.
+/// Returns whether the text is also readable as one word of a command.
 bool is_simple(const std::string& text) {
   return text.find_first_of("\"\\$`!") == std::string::npos && printable(text) == text;
 }
 
 using Inputs = std::vector<std::pair<std::string, std::string>>;
 
-/// The fields of a record in a line of a file of predictions; none where it holds no record.
+/// Returns the fields of a record in a line of a file of predictions; none if the line has no record.
 Inputs inputs_in(const std::string& line) {
   try {
     return read_prediction(line).input;
@@ -75,7 +75,7 @@ Inputs inputs_in(const std::string& line) {
   }
 }
 
-/// Whether a record has a second text, by the shared names of fields (encore/records.hpp).
+/// Returns whether a record has a second text, by the shared names of fields (encore/records.hpp).
 bool has_two_texts(const Inputs& inputs) {
   return std::ranges::any_of(
       inputs, [](const auto& input) { return input.first == "text2" || input.first == "context"; });
@@ -86,8 +86,8 @@ bool has_two_texts(const Inputs& inputs) {
 std::string resume_text(const Store& store, const std::string& run_id) {
   const std::vector<CheckpointFile> checkpoints = list_checkpoints(store.run_folder(run_id));
   return checkpoints.empty()
-             ? "it begins anew, for it has no checkpoint yet"
-             : "it goes on from its checkpoint of step " + std::to_string(checkpoints.back().step);
+             ? "it starts again, because it has no checkpoint yet"
+             : "it resumes from its checkpoint of step " + std::to_string(checkpoints.back().step);
 }
 
 std::string sample_text(const std::filesystem::path& predictions, bool is_private) {
@@ -122,31 +122,31 @@ void print_completed(std::ostream& out, const Console& console, Store& store, co
 }
 
 void print_not_recorded(std::ostream& out, const Store& store, const RunRow& run, const RunOutcome& outcome) {
-  out << run.name << " was trained to its end in " << duration_text(outcome.seconds)
+  out << run.name << " finished training in " << duration_text(outcome.seconds)
       << ", but its end is not recorded: " << outcome.not_recorded_because << '\n'
       << "  folder    " << relative_text(store.run_folder(run.id)) << ", with every record\n"
-      << "  next      the same command, once the database takes records again: it merges them, nothing is "
-         "trained twice\n";
+      << " next run the same command when the database is writable again; it merges the records and trains "
+         "nothing twice\n";
   out.flush();
 }
 
 void print_gaps(std::ostream& out, const Console& console, const RunRow& run,
                 const std::vector<RecordGap>& gaps) {
   if (std::ranges::none_of(gaps, &RecordGap::lost)) return;
-  out << "exp: " << run.name << " is complete, but its record is not whole:\n";
+  out << "exp: " << run.name << " is complete, but its record has gaps:\n";
   for (const RecordGap& gap : gaps)
     if (gap.lost) out << "  missing   " << printable(gap.text) << '\n';
   out << "  next      " << console.suggestion({"show", run.name}) << '\n'
       << "            " << command_name()
-      << " run with --fresh trains it again, as a new repeat: nothing else brings these records back\n";
+      << " run with --fresh trains it again, as a new repeat; these records cannot be restored otherwise\n";
   out.flush();
 }
 
 void print_left_alone(std::ostream& out, const std::string& name, const RunOutcome& outcome) {
   if (outcome.state == RunState::running)
-    out << name << " is running in another process, it is left alone\n";
+    out << name << " is running in another process; skipped\n";
   else
-    out << name << ": another process has worked on it meanwhile, it " << state_clause(outcome.state) << '\n';
+    out << name << ": another process has trained it meanwhile; it " << state_clause(outcome.state) << '\n';
   out.flush();
 }
 
@@ -164,11 +164,12 @@ void print_not_completed(std::ostream& out, const Console& console, const Store&
     out << printable_lines(tail) << '\n';
   }
   if (!outcome.plugin.empty())
-    out << "look for the mistake: " << command_name() << ' '
-        << shell_command({"plugin", "check", outcome.plugin}) << '\n';
+    out << "check the plugin: " << command_name() << ' ' << shell_command({"plugin", "check", outcome.plugin})
+        << '\n';
   if (outcome.state != RunState::failed)
     out << "run the same command again; " << resume_text(store, run.id) << '\n';
-  if (!outcome.recorded) out << "its last records are not in the database yet; that command merges them\n";
+  if (!outcome.recorded)
+    out << "its last records are not in the database yet; the same command merges them\n";
   out.flush();
 }
 
@@ -195,7 +196,7 @@ void print_nothing_to_do(std::ostream& out, const Console& console, Store* store
                          const PlannedRuns& planned) {
   if (planned.changed) {
     out << "nothing to do: no run of " << planned.file.string()
-        << " was trained with another plugin file than is there now\n";
+        << " was trained with a plugin file that has changed\n";
     return;
   }
   if (planned.count(Action::skip) == 0 || store == nullptr) return;
@@ -215,7 +216,7 @@ void print_nothing_to_do(std::ostream& out, const Console& console, Store* store
 
 std::string warning_text(const UsedPlugin& plugin) {
   return "warning: plugin \"" + plugin.name + "\" (" + short_hash(plugin.sha256) +
-         ") never passed its checks here; before its numbers count: " + command_name() + " " +
+         ") has not passed its checks on this machine; run " + command_name() + " " +
          shell_command({"plugin", "check", plugin.file.string()});
 }
 

@@ -1,5 +1,4 @@
-// run, retry and import: write what a session of runs does (session_screen.hpp), and what there was not to
-// do.
+// run, retry and import: print the session of runs (session_screen.hpp), and the cases without work.
 #include "app/run.hpp"
 
 #include <nlohmann/json.hpp>
@@ -18,7 +17,7 @@ namespace encore {
 
 namespace {
 
-/// What a call that trains nothing answers to programs.
+/// Prints the JSON of a call that trains nothing.
 void print_nothing(Console& console, const std::vector<RunRow>& runs) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const RunRow& run : runs) list.push_back(run_head_json(run));
@@ -34,13 +33,13 @@ int search(const RunRequest& request, App& app, Console& console) {
   if (request.json) {
     console.print(search_json(store, planned.row, planned.record));
   } else {
-    if (result.was_over) console.out << "nothing to do: search " << planned.row.name << " is over\n";
+    if (result.was_over) console.out << "nothing to do: search " << planned.row.name << " is complete\n";
     print_search(console.out, store, planned.row, planned.record, console.terminal, false);
   }
   console.out.flush();
   if (result.was_over) return exit_done;
   if (!result.is_over) {
-    console.noticed("the search is not over; the same command goes on");
+    console.noticed("search unfinished; run the same command to resume it");
     return exit_interrupted;
   }
   return result.any_complete ? exit_done : exit_failed;
@@ -84,14 +83,14 @@ int import_verb(const ImportRequest& request, App& app, Console& console) {
     print_nothing(console, {run});
   else
     console.out << run.name << (run.state == RunState::completed ? " has this model already" : " is running")
-                << "; nothing is done\n";
+                << "; nothing to do\n";
   return exit_done;
 }
 
 }  // namespace
 
 Verb run_verb() {
-  return make_verb("run", "train what an experiment file asks for and is not done yet", run_form, run_verb);
+  return make_verb("run", "train the unfinished runs of an experiment file", run_form, run_verb);
 }
 
 Verb retry_verb() {
@@ -99,7 +98,7 @@ Verb retry_verb() {
 }
 
 Verb import_verb() {
-  return make_verb("import", "make a run of a model from elsewhere, without training", import_form,
+  return make_verb("import", "make a run from a model of another program, without training", import_form,
                    import_verb);
 }
 

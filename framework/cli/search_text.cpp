@@ -1,4 +1,4 @@
-// Searches as tables and JSON.
+// Prints searches as tables and JSON. Read next: search_text.hpp.
 #include "cli/search_text.hpp"
 
 #include <algorithm>
@@ -30,12 +30,12 @@ std::string value_text(double value) {
   return text;
 }
 
-/// As lists and reports write the metric: a share in percent.
+/// Returns the value as in lists and reports: a share in percent.
 std::string score_text(const Metric& metric, double value) {
   return std::isfinite(value) && metric.is_fraction() ? metric_text(metric, value) : value_text(value);
 }
 
-/// What the runs of its trials mean by the objectives, in their order.
+/// Returns the metrics of the objectives in the runs of its trials, in their order.
 std::vector<Metric> objectives_of(Store& store, const SearchView& view) {
   RunFilter filter{.sight = Sight::any};
   filter.numbers.emplace();
@@ -110,7 +110,8 @@ ordered_json trial_json(Store& store, const SearchView& view, std::size_t trial)
           {"observations", observations}};
 }
 
-/// By objective: shares of the variance, in the order of the space; pairs beyond what both explain alone.
+/// Returns, for each objective, the shares of the variance in the order of the space; a pair has only the
+/// share beyond that of its options alone.
 ordered_json importance_json(const SearchView& view) {
   ordered_json list = ordered_json::array();
   const auto share_json = [](const search::Share& share) {
@@ -153,7 +154,7 @@ ordered_json confirmations_json(Store& store, const SearchView& view) {
   return list;
 }
 
-/// What fresh seeds say of the best trials, by the first objective.
+/// Prints the results of fresh seeds for the best trials, by the first objective.
 void print_confirmations(std::ostream& out, Store& store, const SearchView& view, const Metric& metric,
                          const Terminal& terminal) {
   const std::vector<ConfirmedTrial> confirmed = confirmed_trials(store, view, 0);
@@ -174,7 +175,7 @@ void print_confirmations(std::ostream& out, Store& store, const SearchView& view
   table.print(out, terminal);
 }
 
-/// The trials with values as they stand, then those without.
+/// Returns the trials with values in their order, then those without.
 std::vector<std::size_t> whole_order(const search::Leaderboard& leaderboard) {
   std::vector<std::size_t> order = leaderboard.order;
   for (std::size_t trial = 0; trial < leaderboard.states.size(); ++trial)

@@ -1,4 +1,4 @@
-// What is said about a search: exp show, exp ls --search, exp plan and the end of exp run.
+// Prints a search for exp show, exp ls --search, exp plan and the end of exp run.
 #pragma once
 
 #include <iosfwd>
@@ -13,11 +13,11 @@
 
 namespace encore {
 
-/// The first lines of a search: method, objective, space. `all`: every trial, otherwise the best ones.
+/// Prints a search: method, objective, space, trials. `all`: every trial, otherwise the best ones.
 void print_search(std::ostream& out, Store& store, const SearchRow& row, const SearchRecord& record,
                   const Terminal& terminal, bool all);
 nlohmann::ordered_json search_json(Store& store, const SearchRow& row, const SearchRecord& record);
-/// A table of all searches of the database.
+/// Prints a table of all searches of the database.
 void print_searches(std::ostream& out, Store& store, const Terminal& terminal);
 nlohmann::ordered_json searches_json(Store& store);
 

@@ -1,4 +1,4 @@
-// serve: models behind HTTP, until a signal ends it. Which they are is in served_models.hpp.
+// serve: serves models over HTTP until a signal. served_models.hpp finds the models.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,14 +18,14 @@ namespace encore {
 
 namespace {
 
-/// Not an option's value: every user of the machine can read command lines.
+/// The token is not an option's value, because every user of the machine can read command lines.
 constexpr const char* token_variable = "ENCORE_SERVE_TOKEN";
 
-/// Shorter ones can be guessed.
+/// Shorter tokens can be guessed.
 constexpr std::size_t least_token_bytes = 16;
 
-/// As ssh treats a private key: a file of this user that others may read, write or run is refused. One of
-/// another user is not judged: its owner has chosen who reads it (a mounted secret).
+/// Refuses a file of this user that others may read, write or run, as ssh does for a private key. A file of
+/// another user, such as a mounted secret, is accepted: its owner has chosen who reads it.
 void require_private(const std::string& path) {
   struct stat about {};
   if (::stat(path.c_str(), &about) != 0 || !S_ISREG(about.st_mode) || about.st_uid != ::getuid()) return;
@@ -35,16 +35,16 @@ void require_private(const std::string& path) {
   std::snprintf(mode, sizeof mode, "%04o", static_cast<unsigned>(about.st_mode & 07777));
   throw UsageError("--token-file " + path + ": other users have access to the file (mode " + mode +
                    "), expected mode 0600; run " + shell_command({"chmod", "600", path}) +
-                   ", and make another token if others were on this machine");
+                   ", and make a new token if other users had access");
 }
 
-/// The database keeps the texts of --monitor-texts.
+/// Warns if other users can read the database, which keeps the inputs of --monitor-texts.
 void warn_where_others_read(Console& console, const std::filesystem::path& database) {
   struct stat about {};
   if (::stat(database.c_str(), &about) != 0 || (about.st_mode & (S_IRGRP | S_IROTH)) == 0) return;
-  console.noticed("--monitor-texts keeps texts of clients in " + database.string() +
-                  ", which other users of this machine can read; " +
-                  shell_command({"chmod", "600", database.string()}) + " keeps them out");
+  console.noticed("--monitor-texts stores inputs of clients in " + database.string() +
+                  ", which other users of this machine can read; run " +
+                  shell_command({"chmod", "600", database.string()}) + " to prevent this");
 }
 
 std::string token_of(const std::string& file) {
@@ -59,8 +59,8 @@ std::string token_of(const std::string& file) {
   const bool asked = !file.empty() || !token.empty();
   if (asked && (token.size() < least_token_bytes || token.find_first_of(" \t\r\n") != std::string::npos))
     throw UsageError("the token has " + std::to_string(token.size()) +
-                     " bytes; it must be one word of at least " + std::to_string(least_token_bytes) +
-                     ", such as `openssl rand -hex 32` prints");
+                     " bytes: expected one word of at least " + std::to_string(least_token_bytes) +
+                     " bytes, such as the output of `openssl rand -hex 32`");
   return token;
 }
 
@@ -86,10 +86,10 @@ ServeOptions options_of(const ServingRequest& request) {
   options.monitor_share = request.monitor.value_or(options.monitor_share);
   options.monitor_text_days = request.monitor_texts.value_or(options.monitor_text_days);
   if (!is_loopback(options.host) && options.token.empty())
-    throw UsageError("--host " + options.host +
-                     " lets other machines in, and whoever asks would be answered; give "
-                     "a token with --token-file FILE or $" +
-                     token_variable + " (openssl rand -hex 32 makes one)");
+    throw UsageError(
+        "--host " + options.host +
+        " accepts requests from other machines, so it needs a token: pass --token-file FILE or set $" +
+        token_variable + " (openssl rand -hex 32 makes one)");
   return options;
 }
 
@@ -116,7 +116,7 @@ int serve_models(const ServingRequest& request, App& app, Console& console) {
       return now;
     };
   if (serve(options, std::move(models))) return exit_done;
-  console.noticed("ended before every request was answered");
+  console.noticed("ended before all requests were answered");
   return exit_failed;
 }
 

@@ -1,4 +1,4 @@
-// Events of sessions as lines.
+// Prints the events of a session as lines. Read next: session_screen.hpp.
 #include "cli/session_screen.hpp"
 
 #include <ostream>
@@ -22,22 +22,20 @@ SessionScreen::SessionScreen(Console& console, bool quiet, bool json, bool answe
       lines_(out_, json ? console.error_terminal : console.terminal) {}
 
 void SessionScreen::settled(const RunRow& run) {
-  if (!quiet_)
-    out_ << "what run " << run.name << " left behind is merged; it " << state_clause(run.state) << '\n';
+  if (!quiet_) out_ << "merged the records of run " << run.name << "; it " << state_clause(run.state) << '\n';
 }
 
 void SessionScreen::planned(const PlannedRuns& planned) {
   for (const Problem& warning : planned.plan.warnings) out_ << "warning: " << warning.text() << '\n';
   for (const PlannedRun& run : planned.runs)
     if (run.action == Action::elsewhere)
-      out_ << run.before->name << " is running in " << place_text(run.before->holder)
-           << ", it is left alone\n";
+      out_ << run.before->name << " is running in " << place_text(run.before->holder) << "; skipped\n";
   if (const std::size_t complete = planned.count(Action::skip); complete > 0 && planned.to_do() > 0)
     out_ << complete << " of " << planned.runs.size() << (planned.runs.size() == 1 ? " run is" : " runs are")
          << " complete, " << planned.to_do() << " to do\n";
   if (planned.changed && planned.to_do() > 0)
     out_ << planned.to_do() << " of " << planned.runs.size()
-         << " runs to do, trained with other plugin files before\n";
+         << " runs to do, whose plugin files have changed\n";
   for (const std::string& line : kept_though(planned)) out_ << line << '\n';
   out_.flush();
 }
@@ -68,8 +66,8 @@ RunObserver& SessionScreen::begun(const RunBegun& begun) {
                                    selected_metric(begun.select));
   if (begun.retry == 0 && begun.action != Action::start)
     display->say(begun.name + " " + (begun.action == Action::retry ? "failed" : "was interrupted") +
-                 " before; " + (begun.from_start ? "it begins anew" : resume_text(*store_, begun.id)));
-  if (begun.retry > 0 && begun.tasks == 0) display->say(begun.name + " is tried again");
+                 " before; " + (begun.from_start ? "it starts again" : resume_text(*store_, begun.id)));
+  if (begun.retry > 0 && begun.tasks == 0) display->say(begun.name + " is retried");
   for (const RecordGap& gap : begun.gaps) display->noticed(gap.text);
   return *display;
 }
@@ -82,7 +80,7 @@ void SessionScreen::ended(const RunEnded& ended) {
   lines_.hide();
   if (ended.again) {
     const std::string step = has_display || of_search ? " at step " + std::to_string(outcome.step) : "";
-    noticed(ended.name + " was cut off" + step + ": " + outcome.reason + "; trying again" +
+    noticed(ended.name + " was cut off" + step + ": " + outcome.reason + "; retrying" +
             (of_search ? "" : ": " + resume_text(*store_, ended.run->id)));
     return;
   }
@@ -163,11 +161,11 @@ void SessionScreen::concluded(const SessionResult& result) {
         {{"version", 1}, {"runs", runs}, {"not_recorded", result.unrecorded}, {"not_started", result.left}});
   }
   if (result.detached) {
-    out_ << result.held << (result.held == 1 ? " run is" : " runs are") << " in the hands of Slurm ("
+    out_ << result.held << (result.held == 1 ? " run is" : " runs are") << " submitted to Slurm ("
          << result.submitted << (result.submitted == 1 ? " submission)" : " submissions)");
     if (result.left > 0)
-      out_ << "; " << result.left << " more wait for runs that they start from: the same command "
-           << "submits them once those have ended";
+      out_ << "; " << result.left << " more wait for runs that they start from: run the same command "
+           << "to submit them after those have ended";
     out_ << "\n  next      " << console_.suggestion({"status", "-w"}) << '\n' << std::flush;
     return;
   }
@@ -176,7 +174,7 @@ void SessionScreen::concluded(const SessionResult& result) {
   if (result.planned > 1) {
     print_sweep_summary(out_, console_, *store_, result.ended);
     for (const std::string& name : result.unrecorded)
-      out_ << name << " has ended, but that is not recorded\n";
+      out_ << name << " has ended, but its end is not recorded\n";
   }
   out_.flush();
 }

@@ -1,5 +1,5 @@
-// SessionScreen: what a session of runs (app/run_session.hpp) writes while it works: what is left to do, a
-// live line for each run, how each ended; and the end of it all with the exit code.
+// SessionScreen: the output of a session of runs (app/run_session.hpp): the runs to do, a live line for each
+// run, the end of each run, and the end of the session with the exit code.
 #pragma once
 
 #include <memory>
@@ -43,11 +43,12 @@ class SessionScreen final : public RetrainEvents {
   std::ostream& out_;
   LiveLines lines_;
   Store* store_ = nullptr;
-  std::string queue_;                                  ///< as it was shown last
+  std::string queue_;                                  ///< last shown text
   std::vector<std::unique_ptr<RunDisplay>> displays_;  ///< by task
 };
 
-/// A failure is told by it, unless the user ended the work before all was tried.
+/// Returns the exit code. It reports a failure, unless the user stopped the session before all runs were
+/// tried.
 int exit_code_of(const App& app, const SessionResult& result);
 
 }  // namespace encore

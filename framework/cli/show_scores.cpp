@@ -1,4 +1,5 @@
-// Names of measures and labels come from the run; which measure leads comes from train.select.
+// Prints the scores of a run for `exp show`. Names of measures and labels come from the run; the first
+// measure is that of train.select. Read next: show_text.cpp.
 #include "cli/show_text.hpp"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ namespace encore {
 
 namespace {
 
-/// The value for one label, or over all of them where `key` is empty.
+/// Returns the value for one label, or over all labels if `key` is empty.
 std::string score_cell(const Metrics& metrics, const RunRow& run, const Metric& column,
                        const std::string& key) {
   const std::string name = column.name + (key.empty() ? "" : "/" + key);
@@ -29,7 +30,7 @@ std::string score_cell(const Metrics& metrics, const RunRow& run, const Metric& 
   return value ? metric_text(key.empty() ? column : metrics.of(name), *value) : "-";
 }
 
-/// The labels for which the run has a value of any of the columns.
+/// Returns the labels for which the run has a value in any column.
 std::set<std::string> labels_of(const Metrics& metrics, const RunRow& run) {
   std::set<std::string> labels;
   for (const auto& [name, value] : run.result["measures"].items())
@@ -37,8 +38,7 @@ std::set<std::string> labels_of(const Metrics& metrics, const RunRow& run) {
   return labels;
 }
 
-/// Adds the families of a split that have no measure over all labels beside them ("test/f1" of
-/// "test/f1/LOC").
+/// Adds the families of a split without a measure over all labels ("test/f1" of "test/f1/LOC").
 void add_families(std::vector<Metric>& columns, const Metrics& metrics, const RunRow& run,
                   const std::string& split) {
   for (const auto& [name, value] : run.result["measures"].items()) {
@@ -50,8 +50,8 @@ void add_families(std::vector<Metric>& columns, const Metrics& metrics, const Ru
   }
 }
 
-/// Columns: the measure that chooses checkpoints on dev and test, then the others on test, or on dev where
-/// there is no test, those of single labels last. Rows: everything, then each label.
+/// Columns: the measure that chooses checkpoints, on dev and test, then the other measures on test, or on dev
+/// without a test set; measures of single labels come last. Rows: all labels together, then each label.
 void print_scores(std::ostream& out, const RunRow& run, const Metrics& metrics, const std::string& selected,
                   const Terminal& terminal) {
   if (!run.result.is_object() || !run.result.contains("measures") || !run.result["measures"].is_object())
@@ -100,7 +100,7 @@ void print_curve(std::ostream& out, Store& store, const RunRow& run, const Termi
   for (const std::string& line : lines) out << "  " << line << '\n';
 }
 
-/// One row per dev score, which is one per epoch unless train.evaluate_every asks for more.
+/// Prints one row for each dev score: one for each epoch, or more with train.evaluate_every.
 void print_epochs(std::ostream& out, Store& store, const RunRow& run, const Metrics& metrics,
                   const std::string& selected, const Terminal& terminal) {
   std::map<std::int64_t, std::map<std::string, double>> rows;

@@ -1,4 +1,5 @@
-// One function for each section of `exp show`; what was measured stands in show_scores.cpp.
+// Prints the sections of `exp show`, one function for each. show_scores.cpp prints the scores. Read next:
+// show_text.hpp.
 #include "cli/show_text.hpp"
 
 #include <algorithm>
@@ -25,7 +26,7 @@ namespace encore {
 
 namespace {
 
-/// Of the names in front of values.
+/// The width of the names before values.
 constexpr std::size_t name_width = 12;
 
 void field(std::ostream& out, const std::string& name, const std::string& value,
@@ -44,7 +45,7 @@ std::string value_text(const nlohmann::json& value) {
 /// `pre (0123456789), weights 4f1c... read by attempt 1`
 std::string parent_text(const ParentRow& parent) {
   const std::string name = parent.run ? parent.run->name + " (" + parent.run->id + ")" : parent.experiment;
-  if (parent.sha256.empty()) return name + ", whose weights were not read yet";
+  if (parent.sha256.empty()) return name + ", whose weights have not been read yet";
   return name + ", weights " + short_hash(parent.sha256) + " read by attempt " +
          std::to_string(parent.attempt);
 }
@@ -63,7 +64,7 @@ void print_summary(std::ostream& out, const RunRow& run, Store& store) {
   field(out, "state", std::string(name_of(run.state)) + (run.reason.empty() ? "" : ": " + run.reason));
   if (const std::optional<SchedulerNote> note = scheduler_note(store, run)) field(out, "job", note->text);
   if (run.kind != "training") field(out, "kind", run.kind);
-  if (run.origin) field(out, "recorded by", origin_text(*run.origin) + "; not by this database");
+  if (run.origin) field(out, "recorded by", origin_text(*run.origin) + ", not by this database");
   field(out, "backend", run.backend);
   field(out, "seed",
         std::to_string(run.seed) + (run.repeat > 1 ? ", repeat " + std::to_string(run.repeat) : ""));
@@ -96,7 +97,7 @@ void print_params(std::ostream& out, Store& store, const RunRow& run, const Term
                : param.at.empty()        ? param.source
                                          : param.at});
   table.print(out, terminal, 2);
-  if (!all && defaults > 0) out << "  and " << defaults << " that have their default (--all shows them)\n";
+  if (!all && defaults > 0) out << "  and " << defaults << " with their default (--all shows them)\n";
 }
 
 void print_data(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal) {
@@ -117,14 +118,14 @@ void print_data(std::ostream& out, Store& store, const RunRow& run, const Termin
     out << "  data.max_length is " << thousands(*started->max_length) << " tokens for this training set\n";
 }
 
-/// "job 12_3: 1.24 MJ, at most 3.10 GB in a process; these are of 5 attempts"
+/// Returns, for example, "job 12_3: 1.24 MJ, at most 3.10 GB in a process; sums over 5 attempts".
 std::string usage_text(const JobUsage& usage) {
   std::string text = "job " + usage.job + ":";
   if (usage.joules) text += " " + energy_text(*usage.joules);
   if (usage.peak_bytes)
     text += std::string(usage.joules ? ", at most " : " at most ") +
             bytes_text(static_cast<std::uint64_t>(*usage.peak_bytes)) + " in a process";
-  if (usage.attempts > 1) text += "; these are of " + std::to_string(usage.attempts) + " attempts";
+  if (usage.attempts > 1) text += "; sums over " + std::to_string(usage.attempts) + " attempts";
   return text;
 }
 
@@ -167,10 +168,10 @@ void print_attempts(std::ostream& out, Store& store, const RunRow& run, const Te
       out << "  " << printable(told = text) << '\n';
   for (const RecordGap& gap : find_record_gaps(store, run))
     out << "  " << styled(terminal, gap.lost ? Style::red : Style::dim, printable(gap.text))
-        << (gap.lost ? "" : "; nothing is missing in the database") << '\n';
+        << (gap.lost ? "" : "; the database has all records") << '\n';
   for (const EventRow& event : store.read_events(run.number, "plugin_change"))
     for (const nlohmann::json& change : event.body.value("plugins", nlohmann::json::array()))
-      out << "  attempt " << event.attempt << " went on with a changed plugin: "
+      out << "  attempt " << event.attempt << " resumed with a changed plugin: "
           << printable(change.value("name", "") + " " + change.value("old_version", "") + " (" +
                        short_hash(change.value("old_sha256", "")) + ") -> " +
                        change.value("new_version", "") + " (" + short_hash(change.value("new_sha256", "")) +
@@ -206,7 +207,7 @@ void print_checkpoints(std::ostream& out, Store& store, const RunRow& run, const
                checkpoint.path});
   table.print(out, terminal, 2);
   if (written > checkpoints.size())
-    out << "  " << written - checkpoints.size() << " older ones were removed\n";
+    out << "  " << written - checkpoints.size() << " older checkpoints were removed\n";
 }
 
 void print_verifications(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal) {
@@ -217,7 +218,7 @@ void print_verifications(std::ostream& out, Store& store, const RunRow& run, con
     const bool equal = verification.outcome == "equal";
     out << "  " << time_text(verification.time) << "  "
         << styled(terminal, equal ? Style::green : Style::red, printable(verdict_text(verification)))
-        << (verification.origin ? "; as " + printable(origin_text(*verification.origin)) + " says" : "")
+        << (verification.origin ? "; claimed by " + printable(origin_text(*verification.origin)) : "")
         << '\n';
   }
 }

@@ -1,4 +1,4 @@
-// The sections of `exp show`, for people.
+// The sections of `exp show` as text.
 #pragma once
 
 #include <iosfwd>
@@ -8,7 +8,7 @@
 
 namespace encore {
 
-/// `all` adds settings that have their default.
+/// `all` adds settings with their default.
 void print_run(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal, bool all);
 
 void print_measured(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal);

@@ -1,4 +1,4 @@
-// show: writes everything about a run, about several one after the other, or about a search.
+// show: prints everything about one or several runs, or about a search.
 #include "app/show.hpp"
 
 #include <nlohmann/json.hpp>
@@ -44,7 +44,7 @@ int show_verb(const ShowRequest& request, App& app, Console& console) {
 }  // namespace
 
 Verb show_verb() {
-  return make_verb("show", "everything about one run", show_form, show_verb);
+  return make_verb("show", "show everything about a run", show_form, show_verb);
 }
 
 }  // namespace encore

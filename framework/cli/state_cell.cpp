@@ -1,4 +1,4 @@
-// The look of a run's state.
+// Formats the state of a run with its colour. Read next: state_cell.hpp.
 #include "cli/state_cell.hpp"
 
 namespace encore {

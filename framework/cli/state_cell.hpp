@@ -1,4 +1,4 @@
-// The look of a run's state.
+// The state of a run as a table cell, with its colour.
 #pragma once
 
 #include "cli/table.hpp"
@@ -7,9 +7,9 @@
 
 namespace encore {
 
-/// The state with the colour it has everywhere.
+/// Returns the state with its colour.
 Cell state_cell(RunState state);
-/// The same of a run, which is "queued" where a job of a scheduler waits to begin with it.
+/// The same for a run, which is "queued" while a scheduler's job waits to start it.
 Cell state_cell(RunState state, const std::optional<SchedulerNote>& note);
 
 }  // namespace encore

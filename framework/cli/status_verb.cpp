@@ -1,4 +1,4 @@
-// status: writes how runs stand, once or again and again.
+// status: prints the progress of runs, once or every second.
 #include "app/status.hpp"
 
 #include <algorithm>
@@ -63,12 +63,12 @@ std::string notes_of(const std::vector<RunStatus>& all, const Console& console) 
     if (one.note && !one.note->begun) notes += one.run.name + ": " + one.note->text + "\n";
     if (one.inactivity && one.inactivity->noticeable())
       notes += one.run.name + ": " + inactivity_text(*one.inactivity) + "; " +
-               console.suggestion({"stop", one.run.name, "--kill"}) + " ends it now\n";
+               console.suggestion({"stop", one.run.name, "--kill"}) + " kills its worker\n";
   }
   if (std::ranges::any_of(all, [](const RunStatus& one) { return one.run.state == RunState::lost; }))
     notes +=
-        "lost: its process is gone; the same exp run goes on from its last checkpoint, or begins anew "
-        "where it has none\n";
+        "lost: the run has no process; the same exp run command resumes it from its last checkpoint, or "
+        "starts it again without one\n";
   return notes;
 }
 
@@ -81,7 +81,7 @@ std::string text_of(const std::vector<RunStatus>& all, const Console& console) {
   return out.str() + notes_of(all, console);
 }
 
-/// Null for a run that nobody works on.
+/// Returns null for a run without a worker.
 Json inactivity_json(const std::optional<Inactivity>& inactivity) {
   if (!inactivity) return nullptr;
   return {{"seconds", inactivity->seconds},
@@ -89,13 +89,13 @@ Json inactivity_json(const std::optional<Inactivity>& inactivity) {
           {"noticeable", inactivity->noticeable()}};
 }
 
-/// Null for a run that no job of a scheduler holds.
+/// Returns null for a run without a scheduler's job.
 Json scheduler_json(const std::optional<SchedulerNote>& note) {
   if (!note) return nullptr;
   return {{"job", note->job}, {"state", note->state}, {"text", note->text}, {"begun", note->begun}};
 }
 
-/// As the worker has written it; null where it has not.
+/// Returns the progress that the worker has written, or null.
 nlohmann::ordered_json progress_json(const RunRow& run) {
   if (!run.progress) return nullptr;
   return parse_json<nlohmann::ordered_json>(event_text(*run.progress, run.progress_time));
@@ -116,8 +116,8 @@ Json json_of(const std::vector<RunStatus>& all) {
   return list;
 }
 
-/// Draws the table over itself once a second until nothing runs any more. Between two runs of a sweep there
-/// is a moment in which nothing runs: only a second look ends it.
+/// Redraws the table every second until no run is training. It ends after the second check without a run,
+/// because there is a moment between two runs of a sweep.
 void watch(const StatusRequest& request, const App& app, Console& console) {
   std::string shown;
   bool idle = false;
@@ -157,7 +157,7 @@ int status_verb(const StatusRequest& request, App& app, Console& console) {
 }  // namespace
 
 Verb status_verb() {
-  return make_verb("status", "what is running now", status_form, status_verb);
+  return make_verb("status", "show the runs in training", status_form, status_verb);
 }
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// stop: writes which runs and sessions were asked to stop.
+// stop: prints which runs and sessions were asked to stop.
 #include "app/stop.hpp"
 
 #include <nlohmann/json.hpp>
@@ -16,18 +16,17 @@ std::string text_of(const Store& store, const AskedRun& asked, const Console& co
   const std::string& name = asked.run.name;
   switch (asked.how) {
     case AskedRun::How::killed:
-      return name +
-             ": its worker is killed now; the same exp run takes it up: " + resume_text(store, asked.run.id);
+      return name + ": its worker is killed now; with the same exp run command " +
+             resume_text(store, asked.run.id);
     case AskedRun::How::inactive:
-      return name +
-             " was asked to stop, which it does only after a step: " + inactivity_text(asked.inactivity) +
-             "; " + console.suggestion({"stop", name, "--kill"}) + " ends it now";
+      return name + " was asked to stop; it stops only after a step: " + inactivity_text(asked.inactivity) +
+             "; " + console.suggestion({"stop", name, "--kill"}) + " kills its worker";
     case AskedRun::How::asked:
       return name + " was asked to stop; it writes a checkpoint first";
     case AskedRun::How::withdrawn:
-      return name + " is stopped; its job had not begun with it";
+      return name + " is stopped; its job had not started it";
     case AskedRun::How::begun:
-      return name + " was asked to stop; it has just begun";
+      return name + " was asked to stop; it has just started";
   }
   return "";
 }

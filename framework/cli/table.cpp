@@ -1,4 +1,4 @@
-// Lays columns out by the widths that terminals give characters.
+// Lays out columns by the width of characters on terminals. Read next: table.hpp.
 #include "cli/table.hpp"
 
 #include <algorithm>

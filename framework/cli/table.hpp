@@ -1,4 +1,4 @@
-// Table: text in aligned columns for people, and the same rows as CSV. JSON is built by the verbs, from typed
+// Table: text in aligned columns, and the same rows as CSV. The verbs make JSON themselves, from typed
 // values.
 #pragma once
 
@@ -28,7 +28,7 @@ struct Cell {
   bool has_style = false;
 };
 
-/// A title of a column: "TOKEN ACCURACY" for "token_accuracy", "DEV F1" for "dev/F1".
+/// Returns the title of a column: "TOKEN ACCURACY" for "token_accuracy", "DEV F1" for "dev/F1".
 std::string heading_text(std::string text);
 
 class Table {
@@ -39,7 +39,7 @@ class Table {
   /// Two blanks between columns; `indent` blanks in front. No blanks at the end of a line. What is not a
   /// terminal gets all columns.
   void print(std::ostream& out, const Terminal& terminal, int indent = 0) const;
-  /// All columns, "best_score" for "BEST SCORE"; a cell "-" is empty.
+  /// Prints all columns, with the title "best_score" for "BEST SCORE". A cell "-" becomes empty.
   void print_csv(std::ostream& out) const;
 
  private:

@@ -1,4 +1,4 @@
-// What a stream can show, and the lines that are drawn over and over.
+// The properties of a terminal, and live lines that are redrawn. Read next: terminal.hpp.
 #include "cli/terminal.hpp"
 
 #include <langinfo.h>
@@ -22,7 +22,8 @@ bool has_text(const char* name) {
   return value != nullptr && *value != '\0';
 }
 
-/// The character set of the user's locale, without changing that of the process: numbers keep their point.
+/// Returns whether the user's locale is UTF-8. The process keeps its own locale, so that numbers keep their
+/// point.
 bool locale_is_utf8() {
   locale_t locale = ::newlocale(LC_CTYPE_MASK, "", nullptr);
   if (locale == nullptr) return false;
@@ -31,7 +32,7 @@ bool locale_is_utf8() {
   return utf8;
 }
 
-/// Columns and rows, where nobody knows better 80 and 24.
+/// Returns columns and rows; 80 and 24 if they are unknown.
 winsize size_of_terminal(int descriptor) {
   winsize size{};
   if (::ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0)
@@ -133,7 +134,7 @@ void LiveLines::remove(int key) {
   lines_.erase(key);
 }
 
-/// As many lines as there is room for, each cut to the width.
+/// Returns the lines that fit, each cut to the width.
 std::vector<std::string> LiveLines::wanted() const {
   const std::size_t room = static_cast<std::size_t>(terminal_.height > 3 ? terminal_.height - 2 : 1);
   std::vector<std::string> texts;

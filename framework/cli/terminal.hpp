@@ -1,5 +1,4 @@
-// Terminal: what may be drawn on a stream (width, height, colour, UTF-8), and the live lines that are written
-// over again and again.
+// Terminal: the properties of a stream (width, height, colour, UTF-8), and live lines that are redrawn.
 #pragma once
 
 #include <cstdio>
@@ -21,23 +20,23 @@ struct Terminal {
   int height = 24;
 };
 
-/// Of a stream of this process: stdout or stderr. $COLUMNS and $LINES win over what the terminal says.
+/// Returns the terminal of stdout or stderr. $COLUMNS and $LINES replace the terminal's own size.
 Terminal terminal_of(std::FILE* stream);
 
-/// Columns the text takes on a terminal: wide characters count twice, accents that join nothing.
+/// Returns the columns of the text on a terminal: wide characters count two, combining accents none.
 int display_width(std::string_view text);
-/// The beginning that fits, with "…" (or ".") in place of what was cut.
+/// Returns the beginning that fits, with "…" (or ".") at the cut.
 std::string cut_to_width(std::string_view text, int width, bool utf8);
 
 enum class Style { bold, dim, red, green, yellow, cyan };
-/// The text in that style, or as it is where there is no colour.
+/// Returns the text in this style, or unchanged without colour.
 std::string styled(const Terminal& terminal, Style style, std::string_view text);
-/// A line of its own in bold, behind an empty one.
+/// Prints a bold line after an empty line.
 void print_heading(std::ostream& out, const Terminal& terminal, std::string_view text);
 
 /// Lines at the bottom of a terminal, one for each thing in progress, that are replaced again and again;
-/// finished lines scroll above them. Where there are more than the terminal is high, the last one says how
-/// many. Without a terminal only print() does anything.
+/// finished lines scroll above them. If they do not fit, the last line has the number of the others. Without
+/// a terminal, only print() has an effect.
 class LiveLines {
  public:
   LiveLines(std::ostream& stream, const Terminal& terminal) : stream_(stream), terminal_(terminal) {}

@@ -22,7 +22,7 @@ struct Verb {
   std::vector<Verb> actions = {};  ///< of a verb that has some: plugin ls, db check
 };
 
-/// Reads the request of a form, and calls `run` with it unless help was asked for.
+/// Reads the request of a form and calls `run` with it, or prints the help.
 template <class Request, class Run>
 int run_bound(const Form<Request>& form, const Arguments& arguments, Console& console, const Run& run) {
   Request request;
@@ -31,7 +31,7 @@ int run_bound(const Form<Request>& form, const Arguments& arguments, Console& co
   return run(request, app, console);
 }
 
-/// A verb whose request is described by `form`. `run` gets the request, the App and the Console.
+/// Makes a verb from `form`. `run` receives the request, the App and the Console.
 template <class Request>
 Verb make_verb(const std::string& name, const std::string& summary, Form<Request> (*form)(),
                int (*run)(const Request&, App&, Console&)) {
@@ -91,12 +91,11 @@ Verb completion_verb();
 Verb version_verb();
 Verb help_verb();
 
-/// In the order in which people meet them.
+/// Returns the verbs in the order in which users meet them.
 const std::vector<Verb>& verbs();
 /// Throws UsageError that names the nearest verb.
 const Verb& find_verb(const std::string& name);
-/// A verb with actions: runs the one that the first argument names, or prints the list of them under
-/// `purpose`.
+/// Makes a verb with actions: it runs the action of the first argument, or prints their list under `purpose`.
 Verb make_verb_of_actions(const std::string& name, const std::string& summary, const std::string& purpose,
                           std::vector<Verb> actions);
 

@@ -1,4 +1,4 @@
-// Verdicts as text. What it reads is the JSON that runner/verifier.cpp writes.
+// Prints verdicts as text, from the JSON of runner/verifier.cpp. Read next: verdict_text.hpp.
 #include "cli/verdict_text.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-/// The member at "/a/b", or null.
+/// Returns the member at "/a/b", or null.
 json at(const json& object, const std::string& pointer) {
   const json::json_pointer place(pointer);
   return object.is_object() && object.contains(place) ? object.at(place) : json();
@@ -25,13 +25,13 @@ std::string recorded_text(const json& value) {
   return value.is_string() ? value.get<std::string>() : value.is_null() ? "not recorded" : value.dump();
 }
 
-/// Null, of a tensor that could not be compared, counts as nothing.
+/// Returns the distance of a tensor; null, for a tensor that could not be compared, counts as 0.
 double distance_at(const json& object, const std::string& key) {
   const json value = at(object, "/" + key);
   return value.is_number() ? value.get<double>() : 0.0;
 }
 
-/// "(openmp, 2 ranks with 1 thread each, killed after step 7 and gone on from step 6)"
+/// "(openmp, 2 ranks with 1 thread each, killed after step 7, resumed from step 6)"
 std::string how(const json& details) {
   const json options = at(details, "/options");
   std::string text = recorded_text(at(options, "/backend"));
@@ -45,7 +45,7 @@ std::string how(const json& details) {
     text += ", from the checkpoint of step " + from.dump();
   if (const json from = at(details, "/went_on_from"); !from.is_null())
     text += ", killed after step " + at(options, "/kill_at").dump() +
-            (from == 0 ? " and begun again" : " and gone on from step " + from.dump());
+            (from == 0 ? ", started again" : ", resumed from step " + from.dump());
   return " (" + text + ")";
 }
 
@@ -54,8 +54,8 @@ std::size_t count_at(const json& object, const std::string& pointer) {
   return value.is_number_unsigned() ? value.get<std::size_t>() : 0;
 }
 
-/// ", and so do 12 scores"; ", and so do 12 scores, 340 other values and 8 files" where all that the run
-/// records was compared; empty where only digests were.
+/// Returns ", and so do 12 scores", or ", and so do 12 scores, 340 other values and 8 files" if all records
+/// of the run were compared, or "" if only digests were.
 std::string also_equal(const json& details) {
   const json scores = at(details, "/scores"), record = at(details, "/record");
   if (!scores.is_object()) return "";
@@ -68,7 +68,7 @@ std::string also_equal(const json& details) {
   return text + ", " + counted(others, "other value") + " and " + counted(count_at(record, "/files"), "file");
 }
 
-/// What else differs where the digests and scores are the same.
+/// Prints other differences if the digests and scores are equal.
 std::string different_record(const json& details, const VerificationRow& verification) {
   const json record = at(details, "/record");
   return "  the digests agree, and so do the scores, but " + at(record, "/different").dump() +
@@ -77,7 +77,7 @@ std::string different_record(const json& details, const VerificationRow& verific
          " in the verification\n";
 }
 
-/// The scores of a training whose parameters are the same.
+/// Prints the differing scores of a training with equal parameters.
 std::string different_scores(const json& details, const VerificationRow& verification) {
   const json scores = at(details, "/scores");
   return "  the parameters agree, and of " + at(scores, "/compared").dump() + " scores " +
@@ -86,8 +86,7 @@ std::string different_scores(const json& details, const VerificationRow& verific
          " in the run, " + recorded_text(at(scores, "/verification")) + " in the verification\n";
 }
 
-/// The tensors that differ at the first step, from that of the difference on, of which both have a
-/// checkpoint.
+/// Prints the differing tensors at the first step since the difference for which both have a checkpoint.
 void print_distance(std::ostringstream& out, std::int64_t first_step, const json& details) {
   json step, tensors = json::array();
   for (const json& compared : at(details, "/drift/steps")) {
@@ -97,7 +96,7 @@ void print_distance(std::ostringstream& out, std::int64_t first_step, const json
       if (tensor.at("different") > 0) tensors.push_back(tensor);
   }
   if (step.is_null()) {
-    out << "  distance: not known; " << recorded_text(at(details, "/drift_unknown")) << '\n';
+    out << " distance: unknown; " << recorded_text(at(details, "/drift_unknown")) << '\n';
     return;
   }
   if (tensors.empty()) {
@@ -110,7 +109,7 @@ void print_distance(std::ostringstream& out, std::int64_t first_step, const json
                            [](const json& tensor) { return distance_at(tensor, "ulps"); });
   out << "  distance at step " << step << ", where both have a checkpoint: " << tensors.size()
       << (tensors.size() == 1 ? " tensor differs" : " tensors differ");
-  if (sorted.size() > most) out << "; the " << most << " farthest";
+  if (sorted.size() > most) out << "; the " << most << " largest distances";
   out << '\n';
   Table table({{"TENSOR"}, {"ULPS", Align::right}, {"ABSOLUTE", Align::right}, {"VALUES", Align::right}});
   for (std::size_t i = 0; i < std::min(sorted.size(), most); ++i)
@@ -121,18 +120,18 @@ void print_distance(std::ostringstream& out, std::int64_t first_step, const json
   table.print(out, Terminal(), 4);
 }
 
-/// The scores of both sides, and whether the difference is one that another seed would make too.
+/// Prints the scores of both sides, and whether another seed would make the same difference.
 void print_final_scores(std::ostringstream& out, const json& scores) {
   if (!scores.is_array()) return;
   if (scores.empty()) {
-    out << "  scores of both sides: not known, training was not taken to its end (exp verify --scores "
+    out << " scores of both sides: unknown, because the training was not finished (exp verify --scores "
            "does)\n";
     return;
   }
   const std::size_t seeds = scores.front().value("seeds", std::size_t{0});
   out << "  scores of both sides"
       << (seeds > 1 ? "; LOW to HIGH: where 95 % of runs with one more seed lie, by " + counted(seeds, "seed")
-                    : "; one seed does not say how far apart seeds lie")
+                    : "; one seed does not show the spread of seeds")
       << '\n';
   Table table({{"METRIC"},
                {"RUN", Align::right},
@@ -187,9 +186,9 @@ std::string verdict_details(const VerificationRow& verification) {
       << "; the first is " << recorded_text(at(details, "/difference/run")) << " in the run, "
       << (found.empty() ? "missing" : found) << " in the verification\n";
   if (verification.outcome == "different")
-    out << "  the numeric environments are equal: the bits should be\n";
+    out << " the numeric environments are equal, so the bits should be equal\n";
   else
-    out << "  the numeric environments differ, so that nothing follows from it:\n";
+    out << " the numeric environments differ, so different bits prove nothing:\n";
   const auto value = [](const json& of) { return of.is_null() ? "not recorded" : recorded_text(of); };
   if (fields.is_array())
     for (const json& field : fields)

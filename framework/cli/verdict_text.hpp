@@ -1,4 +1,4 @@
-// What a verification found, in words: `exp verify` prints it whole, `exp show` its first line.
+// The verdict of a verification as text: `exp verify` prints all lines, `exp show` the first line.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace encore {
 /// "equal: 77 digests of steps 0 to 20 agree (2 threads)", "different from step 5 on, first in head.bias",
 /// ...
 std::string verdict_text(const VerificationRow& verification);
-/// The lines below it: digests, fields of the environment, distances; empty for equal ones.
+/// Returns the lines below it: digests, fields of the environment, distances; empty for an equal verdict.
 std::string verdict_details(const VerificationRow& verification);
 
 }  // namespace encore

@@ -1,5 +1,5 @@
-// VerifyScreen: what verifications write while they work, and their verdicts: of runs of the user's own
-// (verify_verb.cpp) and of a bundle (bundle_verify.cpp).
+// VerifyScreen: prints verifications while they run, and their verdicts, for stored runs (verify_verb.cpp)
+// and for a bundle (bundle_verify.cpp).
 #pragma once
 
 #include <memory>
@@ -33,7 +33,7 @@ class VerifyScreen final : public VerifyEvents {
   std::vector<nlohmann::ordered_json> verdicts_;
 };
 
-/// Makes the decisions of a search again and writes the verdict. Returns the exit code.
+/// Makes the decisions of a search again and prints the verdict. Returns the exit code.
 int write_search_verdict(Console& console, Store& store, const SearchRow& row, bool json);
 
 }  // namespace encore

@@ -1,4 +1,4 @@
-// verify: writes verdicts of verifications. Those of a bundle are made by exp-report (bundle_verify.cpp).
+// verify: prints the verdicts of verifications. exp-report verifies bundles (bundle_verify.cpp).
 #include "app/planned_search.hpp"
 #include "cli/components.hpp"
 #include "cli/verdict_text.hpp"

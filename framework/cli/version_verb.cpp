@@ -1,4 +1,4 @@
-// version: writes the versions of Encore and of its parts.
+// version: prints the versions of Encore and its parts.
 #include "app/version.hpp"
 
 #include "cli/verbs.hpp"
@@ -25,7 +25,7 @@ int version_verb(const VersionRequest& request, App&, Console& console) {
 }  // namespace
 
 Verb version_verb() {
-  return make_verb("version", "versions of Encore and of its parts", version_form, version_verb);
+  return make_verb("version", "print the versions of Encore and its parts", version_form, version_verb);
 }
 
 }  // namespace encore

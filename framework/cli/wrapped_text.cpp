@@ -1,4 +1,4 @@
-// Breaks lines at spaces, and knows how wide help is.
+// Breaks lines at spaces and finds the width of help. Read next: wrapped_text.hpp.
 #include "cli/wrapped_text.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace encore {
 
 namespace {
 
-/// One line of the text, without its line break.
+/// Wraps one line of the text, without its line break.
 std::string wrapped_line(std::string_view line, int width, int hanging) {
   const std::size_t own = std::min(line.find_first_not_of(' '), line.size());
   const std::string indent(own + static_cast<std::size_t>(hanging), ' ');

@@ -1,5 +1,5 @@
-// Text broken into lines that fit a terminal: the one place in which help is wrapped. Sources write a
-// paragraph as one line.
+// Breaks text into lines that fit a terminal. All help is wrapped here; sources write a paragraph as one
+// line.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace encore {
 
-/// The width of help on a stream, 40 to 100 columns: that of the terminal ($COLUMNS wins over it); 100
-/// without a terminal.
+/// Returns the width of help on a stream, 40 to 100 columns: $COLUMNS, else the width of the terminal, else
+/// 100.
 int help_width(const Terminal& terminal);
 
-/// The text with its lines broken at spaces, so that none is wider than `width`; a word that is wider stays
-/// whole. A line break of the text stays. What a broken line continues is indented like its beginning, and by
-/// `hanging` columns more. Columns are counted as terminals do (cli/terminal.hpp).
+/// Breaks the lines of the text at spaces, so that no line is wider than `width`, except for a wider word.
+/// Line breaks of the text stay. A continued line is indented like its beginning plus `hanging` columns.
+/// Columns are counted as on terminals (cli/terminal.hpp).
 std::string wrapped(std::string_view text, int width, int hanging = 0);
 
 }  // namespace encore

@@ -53,8 +53,8 @@ class AcrossTables {
                (missing.size() == 1 ? " " : "s ") + quoted_list(missing) + " that " +
                title_of(task->kind, task->name) + " needs; it gives " + quoted_list(reader->gives) +
                (reader->may_give.empty() ? "" : ", with its options " + quoted_list(reader->may_give)) +
-               (fitting.empty() ? "; no reader that is here gives all that the task needs"
-                                : "; what gives all that the task needs: " + quoted_list(fitting)));
+               (fitting.empty() ? "; no available reader gives all of them"
+                                : "; readers that give all of them: " + quoted_list(fitting)));
   }
 
   // dev is a file of its own or a share of train.
@@ -66,18 +66,17 @@ class AcrossTables {
     if (options.has("held_out") && (!options.has("more") || options.paths("more").empty()))
       refuse("data.held_out",
              "option \"held_out\" of [data] is a share of the examples of \"more\", and there is no "
-             "\"more\"; name files there, or leave held_out out");
+             "\"more\"; name files there, or remove held_out");
     if (options.has("stratify") && options.flag("stratify") && !options.has("split"))
-      refuse(
-          "data.stratify",
-          "option \"stratify\" of [data] is about the sets that \"split\" makes, and there is no \"split\"; "
-          "add split = [0.9, 0.1], or leave stratify out");
+      refuse("data.stratify",
+             "option \"stratify\" of [data] is about the sets that \"split\" makes, and there is no "
+             "\"split\"; add split = [0.9, 0.1], or remove stratify");
     if (table->find("split") == nullptr) {
       if (table->find("dev") == nullptr || (options.has("dev") && options.paths("dev").empty()))
-        problems_.add(table->origin.place, "data.dev",
-                      "option \"dev\" of [data] is missing; it must be a path in quotes (examples to choose "
-                      "the best checkpoint by); or let split = [0.9, 0.1] cut this set from the examples of "
-                      "train");
+        problems_.add(
+            table->origin.place, "data.dev",
+            "option \"dev\" of [data] is missing; it must be a path in quotes (examples that choose the best "
+            "checkpoint); or let split = [0.9, 0.1] cut this set from the examples of train");
       return;
     }
     if (!options.has("split")) return;
@@ -227,24 +226,23 @@ class AcrossTables {
     if (model == resolved_.tables.end()) return;
     if (!model->second.options.has("from"))
       return refuse("train.epochs",
-                    "option \"epochs\" of [train] is 0, which takes the model of a folder as it is, but "
-                    "model.from names none; name it, or train for at least 1 epoch");
+                    "option \"epochs\" of [train] is 0, which imports the model of a folder, but model.from "
+                    "is missing; set it, or train for at least 1 epoch");
     if (data == resolved_.tables.end()) return;
     for (const char* name : {"train", "dev", "test", "more"})
       if (data->second.options.has(name) && !data->second.options.paths(name).empty())
         refuse(std::string("data.") + name,
                "option \"" + std::string(name) +
-                   "\" of [data] names a file that nobody would read, because "
-                   "train.epochs = 0; leave it out, and score the model with exp evaluate");
+                   "\" of [data] names a file that is not used, because train.epochs = 0; remove it, and "
+                   "score the model with exp evaluate");
   }
 
   // A run that trains nothing cannot learn from a teacher.
   void check_distil() {
     if (trains_nothing() && resolved_.tables.contains("distil"))
-      refuse(
-          "train.epochs",
-          "option \"epochs\" of [train] is 0, and a model that is not trained learns from no teacher; take "
-          "[distil] out");
+      refuse("train.epochs",
+             "option \"epochs\" of [train] is 0, but a model without training cannot learn from a teacher; "
+             "remove [distil]");
   }
 
   // A table of learned positions has a row for each position of the longest sequence.
@@ -259,25 +257,23 @@ class AcrossTables {
       refuse("model.position_layout",
              "option \"position_layout\" of [model] is for sinusoidal positions, and "
              "positions = \"" +
-                 positions + "\"; leave it out");
+                 positions + "\"; remove it");
     const std::int64_t rows = model->second.options.integer("max_positions");
     if (rows == 0) return;
     const std::string given = "option \"max_positions\" of [model] is " + std::to_string(rows);
     if (positions != "learned")
-      return refuse("model.max_positions", given +
-                                               ", which is for learned positions; leave it out, or set "
-                                               "positions = \"learned\"");
+      return refuse("model.max_positions",
+                    given + ", which is for learned positions; remove it, or set positions = \"learned\"");
     if (data == resolved_.tables.end() || !data->second.options.has("max_length")) return;
     const auto* longest =
         std::get_if<std::int64_t>(&data->second.options.values().at("max_length"));  // else not known yet
     if (longest == nullptr || rows >= *longest) return;
     // A table that comes with its parameters has a fixed number of rows.
     const bool grows = !model->second.options.has("from");
-    refuse("model.max_positions",
-           given + ", but sequences have up to " + std::to_string(*longest) + " tokens (data.max_length); " +
-               (grows ? "shorten them, or let the table grow"
-                      : "shorten them: the table comes with model.from, and has no row "
-                        "for what is behind it"));
+    refuse("model.max_positions", given + ", but sequences have up to " + std::to_string(*longest) +
+                                      " tokens (data.max_length); " +
+                                      (grows ? "shorten them, or let the table grow"
+                                             : "shorten them: the table of model.from has no more rows"));
   }
 
   void refuse(const std::string& key, const std::string& message) {

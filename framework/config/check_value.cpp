@@ -29,7 +29,7 @@ const char* wanted(OptionType type) {
     case OptionType::path:
       return "a path in quotes";
     case OptionType::text_list:
-      return "a list of texts";
+      return "a list of text in quotes";
     case OptionType::path_list:
       return "a path in quotes, or a list of them";
     case OptionType::number_list:
@@ -119,7 +119,7 @@ std::optional<std::string> empty_path(const OptionValue& value, const Option& op
     return std::nullopt;
   }
   const auto& list = std::get<std::vector<std::string>>(value);
-  if (list.empty()) return "is an empty list; it names at least one file";
+  if (list.empty()) return "is an empty list: expected at least one file";
   if (std::ranges::any_of(list, &std::string::empty)) return "has an empty path in its list";
   return std::nullopt;
 }
@@ -168,7 +168,7 @@ std::optional<double> percentage_in(const std::string& text) {
 
 std::optional<std::string> check_value(const Value& value, const Option& option, OptionValue& result) {
   std::optional<OptionValue> typed = as_type(value, option.type);
-  if (typed && holds_nul(*typed)) return "holds the character U+0000, which neither texts nor paths may have";
+  if (typed && holds_nul(*typed)) return "holds the character U+0000, which text and paths cannot have";
   if (typed)
     if (const auto wrong = empty_path(*typed, option)) return wrong;
   if (!typed) {

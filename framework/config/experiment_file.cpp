@@ -178,8 +178,7 @@ void refuse_both_ways(const std::vector<Override>& overrides, Problems& problems
     const auto first = find(table, one), second = find(table, other);
     if (first != overrides.end() && second != overrides.end())
       problems.add(second->value.origin.place, second->key,
-                   "this stands beside " + first->value.origin.place.file +
-                       ", another way to say the same; keep one of them");
+                   "this and " + first->value.origin.place.file + " set the same; keep one of them");
   }
 }
 
@@ -225,7 +224,7 @@ void apply_overrides(Value& root, const std::vector<Override>& overrides, Proble
     erase_other(root, set.path);
     if (!root.set(set.path, set.value, set.value.origin))
       problems.add(set.value.origin.place, set.key,
-                   "\"" + set.key + "\" runs through something that is no table");
+                   "\"" + set.key + "\" goes through a value that is not a table");
   }
 }
 
@@ -253,7 +252,7 @@ std::vector<fs::path> plugin_folders(const ExperimentFile& document) {
     try {
       folders.emplace_back(resolve_path(entry.text(), entry.origin, {}));
       if (!fs::is_directory(folders.back()))
-        throw Error("names \"" + folders.back().string() + "\", which is no folder");
+        throw Error("names \"" + folders.back().string() + "\", which is not a folder");
     } catch (const Error& error) {
       problems.add(entry.origin.place, "plugin_path", std::string("option \"plugin_path\" ") + error.what());
     }

@@ -77,7 +77,7 @@ std::int64_t whole_number(std::string_view text) {
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (failure != std::errc() || end != text.data() + text.size() || number < 0)
     throw Error("\"" + std::string(text) +
-                "\" is no seed; seeds are whole numbers from 0 and ranges of them, as in 1-5 or 1,4,7-9");
+                "\" is not a seed: expected whole numbers from 0 and ranges of them, as in 1-5 or 1,4,7-9");
   return number;
 }
 
@@ -85,7 +85,7 @@ std::int64_t whole_number(std::string_view text) {
 
 Override parse_override(const std::string& text) {
   std::string value;
-  Override out = split(text, "this sets nothing; write key=value, as in model.width=256", value);
+  Override out = split(text, "expected key=value, as in model.width=256", value);
   out.value = parse_value(value);
   set_origin(out.value, {Source::command_line, {"-S " + shortened(text, longest_override), 0, 0}});
   return out;
@@ -93,10 +93,10 @@ Override parse_override(const std::string& text) {
 
 Override parse_grid(const std::string& text) {
   std::string value;
-  Override out = split(text, "this varies nothing; write key=value,value, as in model.layers=2,4", value);
+  Override out = split(text, "expected key=value,value, as in model.layers=2,4", value);
   Value::Array list;
   for (const std::string& part : parts_of(value)) {
-    if (part.empty()) throw Error("a value is empty; write key=value,value, as in model.layers=2,4");
+    if (part.empty()) throw Error("a value is empty: expected key=value,value, as in model.layers=2,4");
     list.push_back(parse_value(part));
   }
   out.value.data = std::move(list);
@@ -112,9 +112,10 @@ Override parse_seeds(const std::string& text) {
     const std::int64_t last =
         dash == std::string::npos ? first : whole_number(std::string_view(part).substr(dash + 1));
     if (last < first)
-      throw Error(part + " runs backwards; write " + std::to_string(last) + "-" + std::to_string(first));
+      throw Error(part + " is in descending order; write " + std::to_string(last) + "-" +
+                  std::to_string(first));
     if (last - first >= most_seeds - static_cast<std::int64_t>(list.size()))
-      throw Error("these are more than " + std::to_string(most_seeds) + " seeds");
+      throw Error("too many seeds: expected at most " + std::to_string(most_seeds));
     for (std::int64_t seed = first; seed <= last; ++seed) list.push_back({seed, {}});
   }
   Override out{{"seeds"}, "seeds", {}};

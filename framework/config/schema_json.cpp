@@ -167,10 +167,10 @@ OptionValue option_value_from_json(const json& in, OptionType type) {
       if (in.is_string()) return in.get<std::string>();
       [[fallthrough]];
     case OptionType::text_list: {
-      if (!in.is_array()) throw refuse("a list of texts");
+      if (!in.is_array()) throw refuse("a list of text in quotes");
       std::vector<std::string> list;
       for (const json& element : in) {
-        if (!element.is_string()) throw refuse("a list of texts");
+        if (!element.is_string()) throw refuse("a list of text in quotes");
         list.push_back(element.get<std::string>());
       }
       return list;

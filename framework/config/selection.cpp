@@ -72,7 +72,7 @@ std::optional<std::string> selection_problem(const std::string& text, const Mani
   }
   if (!can_select(*measure))
     return "names the measure \"" + name + "\", which " +
-           (has_value(measure->reducer) ? "is neither better high nor low" : "is no number") + "; with " +
+           (has_value(measure->reducer) ? "is better neither high nor low" : "is not a number") + "; with " +
            subject + " it may be " + quoted_list(sure);
   if (is_family(*measure) && name == measure->name)
     return "names \"" + name + "\", which stands for many measures; write the name of one in place of " +

@@ -41,9 +41,9 @@ std::string shared_object_problem(const std::filesystem::path& file) {
     return begin + "cannot be read: " + error.why();
   }
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
-    return begin + "is no shared object (no ELF file); build the plugin again";
+    return begin + "is not a shared object (not an ELF file); build the plugin again";
   if (size >= sizeof header && (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_type != ET_DYN))
-    return begin + "is an ELF file but no 64-bit shared object; build the plugin again";
+    return begin + "is an ELF file but not a 64-bit shared object; build the plugin again";
   if (size < told_size(header))
     return begin + "is cut off at " + std::to_string(size) + " of " + std::to_string(told_size(header)) +
            " bytes; build it again or copy it whole";

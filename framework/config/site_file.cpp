@@ -103,7 +103,8 @@ void check_options(const ValidTable& table, Problems& problems) {
   for (const std::string& option : table.options.text_list("options")) {
     const std::string name = option.substr(0, option.find_first_of("= "));
     std::string wrong;
-    if (!option.starts_with('-')) wrong = "is no option of sbatch; write one to a text, as \"--qos=long\"";
+    if (!option.starts_with('-'))
+      wrong = "is not an option of sbatch: expected one option in each text, such as \"--qos=long\"";
     for (const OwnOption& own : own_options)
       if (name == own.name)
         wrong = std::string("is set by Encore itself") +
@@ -141,35 +142,39 @@ const Schema& slurm_schema() {
                     .min = 0,
                     .max = 4096})
           .text_list("modules", {}, {.help = "modules that are loaded before the work starts"})
-          .text_list("before", {}, {.help = "lines of bash before the work starts, behind the modules"})
+          .text_list("before", {}, {.help = "lines of bash before the work starts, after the modules"})
           .text("container", "",
                 {.help = "a command in front of `exp job`, as `\"apptainer exec /images/encore.sif\"`"})
           .text_list("options", {}, {.help = "further options of sbatch, as `\"--qos=long\"`"})
           .text("mpi", "",
-                {.help = "what starts the ranks of a run inside a job, as `\"srun --mpi=pmix -n {ranks} -c "
-                         "{cpus}\"`"})
+                {.help = "command that starts the ranks of a run inside a job, as `\"srun --mpi=pmix -n "
+                         "{ranks} -c {cpus}\"`"})
           .integer("max_submits_per_minute", 10,
-                   {.help = "so many calls of sbatch in a minute, by all who use the database",
+                   {.help = "at most N calls of sbatch in a minute, by all processes on the database",
                     .min = 1,
                     .max = 10000})
-          .integer("runs_per_job", 1,
-                   {.help = "so many runs one after the other in each job", .min = 1, .max = 10000})
+          .integer(
+              "runs_per_job", 1,
+              {.help = "number of runs that each job trains one after the other", .min = 1, .max = 10000})
           .integer("max_array_size", 0,
                    {.help = "most jobs of one array; 0: as many as Slurm's MaxArraySize allows",
                     .min = 0,
                     .max = 1000000})
           .integer(
               "checkpoint_seconds", 120,
-              {.help = "how long before its time limit a job writes a checkpoint and goes back to the queue",
+              {.help =
+                   "time before the limit of a job at which it writes a checkpoint and returns to the queue",
                .unit = "s",
                .min = 1,
                .max = 65535})
           .boolean(
               "requeue", true,
-              {.help = "whether a job goes back to the queue before its time limit, and after a failed node"})
-          .integer(
-              "queue_seconds", 10,
-              {.help = "Slurm is asked for its queue at most so often", .unit = "s", .min = 1, .max = 3600});
+              {.help = "whether a job returns to the queue before its time limit, and after a failed node"})
+          .integer("queue_seconds", 10,
+                   {.help = "shortest time between two queries of Slurm's queue",
+                    .unit = "s",
+                    .min = 1,
+                    .max = 3600});
   return schema;
 }
 

@@ -123,7 +123,8 @@ Value parse_toml(const std::string& text, const std::string& name) {
 }
 
 std::vector<std::string> parse_key(const std::string& key) {
-  const Error refused("\"" + shortened(key) + "\" is no name of an option; names look like model.width");
+  const Error refused("\"" + shortened(key) +
+                      "\" is not the name of an option: expected a name such as model.width");
   if (const auto flaw = find_toml_flaw(key)) {
     if (!flaw->too_deep) throw refused;
     throw Error("\"" + shortened(key) + "\" has more than the " + std::to_string(most_levels) +

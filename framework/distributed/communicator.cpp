@@ -11,7 +11,7 @@
 namespace encore {
 
 void OneProcess::begin_exchange(std::span<const Outgoing> outgoing, std::span<const Incoming> incoming) {
-  ENCORE_REQUIRE(outgoing.empty() && incoming.empty(), "one process has nobody to exchange with");
+  ENCORE_REQUIRE(outgoing.empty() && incoming.empty(), "one process has no peer to exchange with");
 }
 
 void OneProcess::gather(std::span<const std::byte> mine, std::span<std::byte> all) {

@@ -105,7 +105,7 @@ class MpiCommunicator final : public Communicator {
   }
 
   void broadcast(std::span<std::byte> bytes) override {
-    ENCORE_REQUIRE(bytes.size() <= largest_message, "what is told to all is short");
+    ENCORE_REQUIRE(bytes.size() <= largest_message, "a broadcast is short");
     MPI_Bcast(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, 0, MPI_COMM_WORLD);
   }
 

@@ -43,7 +43,7 @@ ParameterBlock::ParameterBlock(const Device& device, std::vector<NamedParameter>
       dtype_(sum_type(precision)),
       slices_(lay_out(std::move(parameters))) {
   ENCORE_REQUIRE(is_activation(precision),
-                 std::string("activations are no elements of type ") + name_of(precision));
+                 std::string("activations cannot have elements of type ") + name_of(precision));
   const BlockExtents extents = place_copies(slices_, precision);
   extent_ = extents.values;
   owned_ = {0, extent_};

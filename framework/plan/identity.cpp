@@ -179,7 +179,7 @@ RecomputedIdentity recompute_identity(const Specification& specification, const 
             .group = sha256(text.without_seed()),
             .uncertain = other_types(specification.types, type_versions(resolved))};
   } catch (const json::exception&) {
-    return {.uncertain = "its settings are none of an experiment"};
+    return {.uncertain = "its settings are not those of an experiment"};
   } catch (const Error& error) {
     return {.uncertain = error.what()};
   }

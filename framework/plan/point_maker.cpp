@@ -175,7 +175,7 @@ const Value& PointMaker::assigned(const Proposal& proposal, Problems& problems) 
   for (const Assignment* assignment : order)
     if (!assigned_.set(assignment->path, assignment->value, assignment->key_origin))
       problems.add(assignment->key_origin.place, assignment->key,
-                   "\"" + assignment->key + "\" runs through something that is no table");
+                   "\"" + assignment->key + "\" goes through a value that is not a table");
   apply_overrides(assigned_, document_.overrides, problems);
   from_is_usable_ = true;
   parent_ = teacher_ = nullptr;
@@ -264,10 +264,10 @@ void PointMaker::finish_conditional_options(Problems& problems) const {
     return;
   for (const ConditionalOption& option : sweep_.conditional_options)
     if (!met_options_.contains(option.key))
-      problems.add(option.condition.place, "sweep.when",
-                   "when \"" + option.condition.text + "\": holds in no point of the sweep, so \"" +
-                       option.key +
-                       "\" would never be varied; mend the condition, or take the option out of the sweep");
+      problems.add(
+          option.condition.place, "sweep.when",
+          "when \"" + option.condition.text + "\": holds in no point of the sweep, so \"" + option.key +
+              "\" would never be varied; correct the condition, or remove the option from the sweep");
 }
 
 std::vector<Problem> PointMaker::warnings() const {

@@ -187,7 +187,7 @@ void RunNames::finish(const std::set<std::string>& known, Problems& problems) co
       names.insert(table.substr(table.rfind('.') + 1));
     }
     problems.add(part.place, "name",
-                 "the name's {" + part.text + "} is no option of any run" +
+                 "the name's {" + part.text + "} is not an option of any run" +
                      did_you_mean(part.text, {names.begin(), names.end()},
                                   "; write one as in {model.dropout}, or the end of one as in {dropout}"));
   }

@@ -156,7 +156,7 @@ AttentionTexts AttentionTexts::parse(const std::string& text) try {
   for (const ordered_json& each : json.at("texts")) all.texts.push_back(text_from(each));
   return all;
 } catch (const std::exception& error) {
-  throw Error(std::string("these are no attention weights: ") + error.what());
+  throw Error(std::string("invalid attention weights: ") + error.what());
 }
 
 }  // namespace encore

@@ -128,7 +128,8 @@ std::string tuned_in(const Safetensors& file) {
 }
 
 void require_checkpoint_of(const Safetensors& file, const std::string& question) {
-  if (file.text("format") != checkpoint_format) throw Error("it is no checkpoint of this version of Encore");
+  if (file.text("format") != checkpoint_format)
+    throw Error("it is not a checkpoint of this version of Encore");
   if (file.text("question") != question)
     throw Error("it belongs to another experiment (question " + file.text("question") + ")");
 }

@@ -66,13 +66,13 @@ std::string contradiction_in(const Decoding& decoding, const DecodingNames& name
   const std::string draws = std::string(names.temperature) + " = " + number(decoding.temperature);
   if (decoding.temperature > 0.0 && decoding.beam > 1)
     return std::string(names.beam) + " = " + std::to_string(decoding.beam) +
-           " follows the most probable texts, and " + draws + " draws tokens; give one of them";
+           " follows the most probable sequences, and " + draws + " draws tokens; give one of them";
   if (decoding.temperature == 0.0 && decoding.top_k > 0)
-    return std::string(names.top_k) + " = " + std::to_string(decoding.top_k) +
-           " cuts what is drawn, and with " + draws + " nothing is; give a temperature above 0";
+    return std::string(names.top_k) + " = " + std::to_string(decoding.top_k) + " limits draws, but with " +
+           draws + " nothing is drawn; give a temperature above 0";
   if (decoding.temperature == 0.0 && decoding.top_p < 1.0)
-    return std::string(names.top_p) + " = " + number(decoding.top_p) + " cuts what is drawn, and with " +
-           draws + " nothing is; give a temperature above 0";
+    return std::string(names.top_p) + " = " + number(decoding.top_p) + " limits draws, but with " + draws +
+           " nothing is drawn; give a temperature above 0";
   if (decoding.temperature == 0.0 && decoding.texts > decoding.beam)
     return std::string(names.texts) + " = " + std::to_string(decoding.texts) + " are more than a beam of " +
            std::to_string(decoding.beam) + " follows; give a beam of " + std::to_string(decoding.texts) +

@@ -33,8 +33,8 @@ bool is_run_id(std::string_view text) {
 const std::string& require_run_id(const std::string& id, const std::string& origin) {
   if (!is_run_id(id))
     throw Error(origin + " holds a run with the id " + quoted(id) +
-                ", and an id is ten digits of 0-9 and a-f: another program has changed it. No path is made "
-                "of it, and no file was touched; put a backup in its place, or delete that row with sqlite3");
+                ": expected ten digits of 0-9 and a-f; another program has changed it. No file was touched; "
+                "restore a backup, or delete that row with sqlite3");
   return id;
 }
 
@@ -56,8 +56,8 @@ void require_run_folder(const std::filesystem::path& folder) {
   std::error_code unreadable;
   if (std::filesystem::exists(folder / "specification.json", unreadable)) return;
   std::string why =
-      ": it has no specification.json, so it is no folder of a run; name encore.db.runs/ID (exp show "
-      "RUN says it), what exp export --format encore has written, or a bundle";
+      ": it has no specification.json, so it is not the folder of a run; name encore.db.runs/ID (exp show "
+      "RUN prints it), a folder of exp export --format encore, or a bundle";
   if (!std::filesystem::exists(folder, unreadable))
     why = ": there is no such folder";
   else if (std::filesystem::exists(folder / "config.json", unreadable))

@@ -99,7 +99,7 @@ class HeaderReader final : public json::json_sax_t {
       case Place::metadata:
         require_new(header.metadata.contains(name), name);
         if (header.metadata.size() == most_metadata)
-          throw Error("the header has more than " + std::to_string(most_metadata) + " texts of metadata");
+          throw Error("the header has more than " + std::to_string(most_metadata) + " metadata entries");
         member_name_ = std::move(name);
         return true;
       default:
@@ -170,8 +170,8 @@ class HeaderReader final : public json::json_sax_t {
 
   /// Reports a value that stands where another one belongs.
   bool other(const std::string& value) const {
-    if (place_ == Place::metadata) throw Error("metadata \"" + shortened(member_name_) + "\" is no text");
-    if (place_ == Place::header && name_ == metadata_name) throw Error("the metadata are no object");
+    if (place_ == Place::metadata) throw Error("metadata \"" + shortened(member_name_) + "\" is not text");
+    if (place_ == Place::header && name_ == metadata_name) throw Error("the metadata are not an object");
     if (place_ == Place::header) refuse_tensor();
     if (member_ == Member::dtype) throw Error(where() + "dtype " + value + " is not known");
     refuse_member();

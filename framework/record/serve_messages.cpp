@@ -148,7 +148,7 @@ void require_known(const ServeMessage& message) {
   if (const auto* answers = std::get_if<ServeAnswers>(&message))
     for (const ServeAnswer& answer : answers->answers)
       if (answer.outcome < ServeOutcome::part || answer.outcome > ServeOutcome::refused)
-        throw Error("it tells of outcome " + std::to_string(static_cast<int>(answer.outcome)));
+        throw Error("unknown outcome " + std::to_string(static_cast<int>(answer.outcome)));
 }
 
 template <std::size_t kind = 0>

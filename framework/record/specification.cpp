@@ -125,7 +125,7 @@ Specification Specification::from_json(const nlohmann::json& json, const std::st
     const Members file_members(file, place);
     result.data[role] = {file_members.text("path"), file_members.text("sha256")};
   }
-  result.plugin_folders = members.get<std::vector<std::string>>("plugin_folders", "a list of texts");
+  result.plugin_folders = members.get<std::vector<std::string>>("plugin_folders", "a list of strings");
   if (json.contains("ties")) {
     if (members.text("ties") != name_of(Ties::loss))
       throw Error(where + ": member \"ties\" must be \"" + name_of(Ties::loss) + "\" or missing, found " +
@@ -155,9 +155,9 @@ Specification Specification::load(const std::filesystem::path& run_folder) {
   try {
     json = parse_json(text);
   } catch (const JsonError& error) {
-    throw Error(path.string() + ":" + std::to_string(error.line()) +
-                ": the file is damaged, from there on it is no JSON; run the experiment file again, which "
-                "writes it anew");
+    throw Error(
+        path.string() + ":" + std::to_string(error.line()) +
+        ": the file is damaged: invalid JSON from here on; run the experiment file again to rewrite it");
   }
   return from_json(json, path.string());
 }

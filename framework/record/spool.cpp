@@ -82,7 +82,7 @@ SpoolWriter::SpoolWriter(std::filesystem::path path, int attempt, const std::str
   }
   const bool unusable = reader.end() == SpoolEnd::damaged || reader.end() == SpoolEnd::refused;
   if (unusable && reader.offset() == 0) {
-    throw Error(reader.problem() + "; move the file away to go on");
+    throw Error(reader.problem() + "; move the file away to continue");
   }
   sequence_ = reader.sequence();
   if (reader.format() > 0) format_ = reader.format();

@@ -135,7 +135,7 @@ bool SpoolReader::read_head() {
   const auto format = take<std::uint32_t>(at);
   const auto attempt = take<std::uint32_t>(at);
   const char* const id = reinterpret_cast<const char*>(at);
-  if (std::memcmp(head, "encspool", 8) != 0) return stop(SpoolEnd::damaged, "this is no spool");
+  if (std::memcmp(head, "encspool", 8) != 0) return stop(SpoolEnd::damaged, "not a spool");
   if (format > spool_format)
     return stop(SpoolEnd::refused, "format " + std::to_string(format) +
                                        " is not known to this program; was it written by a newer one?");

@@ -134,7 +134,7 @@ TextReference TextReference::parse(std::string_view text) try {
   if (!is_count(reference.histograms.texts) ||
       !std::ranges::all_of(reference.histograms.labels,
                            [](const auto& label) { return is_count(label.second); }))
-    throw Error("its numbers of texts and labels must be from 0 to " + std::to_string(most_counted));
+    throw Error("its numbers of inputs and labels must be from 0 to " + std::to_string(most_counted));
   for (const auto& [name, stream] : json.at("streams").items())
     reference.histograms.streams[name] = stream_in(stream);
   if (json.contains("embeddings")) {
@@ -145,7 +145,7 @@ TextReference TextReference::parse(std::string_view text) try {
   }
   return reference;
 } catch (const nlohmann::json::exception& error) {
-  throw Error(std::string("it is no reference: ") + error.what());
+  throw Error(std::string("invalid reference: ") + error.what());
 }
 
 std::optional<TextReference> find_reference(const std::filesystem::path& run_folder) {
@@ -155,7 +155,8 @@ std::optional<TextReference> find_reference(const std::filesystem::path& run_fol
   try {
     return TextReference::parse(load_file(path, "reference"));
   } catch (const Error& error) {
-    throw Error(path.string() + ": " + error.what() + "; exp evaluate RUN FILE --reference makes it anew");
+    throw Error(path.string() + ": " + error.what() +
+                "; run exp evaluate RUN FILE --reference to make it again");
   }
 }
 

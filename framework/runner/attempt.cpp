@@ -80,7 +80,7 @@ void Attempt::follow() {
   } catch (const Error& error) {
     if (unreadable_ == error.what()) return;
     unreadable_ = error.what();
-    observer_.noticed(unreadable_ + "; it is tried again");
+    observer_.noticed(unreadable_ + "; retrying");
   }
 }
 

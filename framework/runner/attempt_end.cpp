@@ -25,8 +25,7 @@ JudgedEnd judge_last_word(const KnownEnd& known, const Ended& last_word, const s
       break;
     case Ending::interrupted:
       judged.state = known.asked == StopCause::command ? RunState::stopped : RunState::interrupted;
-      if (known.asked == StopCause::failure)
-        judged.reason += " because another run ended badly (--fail-fast)";
+      if (known.asked == StopCause::failure) judged.reason += " because another run failed (--fail-fast)";
       break;
   }
   return judged;
@@ -69,7 +68,7 @@ JudgedEnd judge_end(const KnownEnd& known, const std::filesystem::path& log) {
   else if (known.asked)
     judged.reason = "killed while it was asked to stop" + where;
   else
-    judged.reason = "the worker ended with " + end.text() + (crash ? where : " and without a last word");
+    judged.reason = "the worker ended with " + end.text() + (crash ? where : " without a final report");
   return judged;
 }
 

@@ -36,8 +36,7 @@ std::vector<Problem> check_with_worker(const std::filesystem::path& worker,
   Problems problems;
   for (const nlohmann::json& problem : found) {
     const auto index = problem.at("index").get<std::size_t>();
-    if (index >= asked.size())
-      throw Error(worker.string() + " check answered about a run that was not asked");
+    if (index >= asked.size()) throw Error(worker.string() + " check answered about an unknown run");
     const Specification& specification = *asked[index];
     const std::string key = problem.at("key").get<std::string>();
     const std::string message = problem.at("message").get<std::string>();

@@ -23,7 +23,7 @@ struct StepDrift {
   std::vector<TensorDistance> tensors;  ///< parameters and optimizer states, in the order of their names
 };
 
-/// Every step of which both runs have a checkpoint on disk. Throws Error for a file that is no checkpoint.
+/// Every step of which both runs have a checkpoint on disk. Throws Error for a file that is not a checkpoint.
 std::vector<StepDrift> step_drifts(Store& store, const RunRow& a, const RunRow& b);
 
 /// The parameters of a step summed up by layer, in the order of the model: "embedding", "encoder.0", ...,
@@ -49,7 +49,7 @@ CurveDrift curve_drift(const std::string& metric, const Curve& a, const Curve& b
 using WantedMetric = bool (*)(std::string_view metric);
 /// The curves of a run, by name.
 std::map<std::string, Curve> read_curves(Store& store, std::int64_t run, WantedMetric wanted);
-/// The same as the spools of a run folder tell it; a later attempt overrules an earlier one.
+/// The same from the spools of a run folder; a later attempt overrides an earlier one.
 std::map<std::string, Curve> read_curves(const std::filesystem::path& run_folder, WantedMetric wanted);
 
 /// Every curve of a loss ("train/loss", "dev/loss") of a run, by name.
@@ -60,7 +60,7 @@ std::map<std::string, Curve> loss_curves(const std::filesystem::path& run_folder
 std::vector<CurveDrift> curve_drifts(const std::map<std::string, Curve>& a,
                                      const std::map<std::string, Curve>& b, double tolerance);
 
-/// From this relative difference on a loss counts as another one, unless told otherwise.
+/// From this relative difference on a loss counts as another one by default.
 inline constexpr double default_tolerance = 1e-3;
 
 /// {"steps": [{"step", "layers": [...], "tensors": [...]}], "tolerance", "curves": [...]}; a layer and a

@@ -76,9 +76,9 @@ StoredOrder load_order(const std::filesystem::path& file) {
     stored.place.variables = json.at("variables").get<std::map<std::string, std::string>>();
     stored.place.rank_launcher = json.value("rank_launcher", std::vector<std::string>());
   } catch (const nlohmann::json::exception& error) {
-    throw Error(file.string() + " is no order of exp run: " + error.what());
+    throw Error(file.string() + " is not an order of exp run: " + error.what());
   } catch (const JsonError& error) {
-    throw Error(file.string() + " is no order of exp run: " + error.what());
+    throw Error(file.string() + " is not an order of exp run: " + error.what());
   }
   return stored;
 }

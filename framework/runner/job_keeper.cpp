@@ -87,7 +87,7 @@ class JobKeeper {
     const bool yields = leaves_to_scheduler() && !report_.end->success() && report_.silent.count() == 0;
     if (yields)
       report_.yielded = signals_.yield > 0 ? "its job came near its time limit"
-                                           : "its job was told to end (by scancel, or to make room)";
+                                           : "its job was asked to end (by scancel, or by preemption)";
     beat();
     return report_.end->success() ? Kept::done : yields ? Kept::not_begun : Kept::failed;
   }

@@ -179,7 +179,7 @@ class LaunchedRun {
     if (status.submission && status.submission->stage == SubmissionStage::refused)
       return finish({.instead = status.submission->waits_for, .launched = false});
     const JudgedEnd end{.state = RunState::interrupted,
-                        .reason = "its job was never submitted: the exp run that packed it is gone"};
+                        .reason = "its job was never submitted: the exp run that packed it has ended"};
     cancel_by_name(job_->submission);
     write(end);
     request_stop(folder_, lease_.ordinal, StopWish::checkpoint);

@@ -82,10 +82,9 @@ class LaunchedWorker final : public Worker {
 CommandLauncher::CommandLauncher(std::string command, std::filesystem::path exp)
     : command_(std::move(command)), exp_(std::move(exp)) {
   if (command_.find("{command}") == std::string::npos)
-    throw Error(
-        "--launcher \"" + command_ +
-        "\": {command} is missing, the place of what is to be run on the host; known by name is ssh, a "
-        "command of your own looks like 'ssh -p 2222 {host} {command}'");
+    throw Error("--launcher \"" + command_ +
+                "\": {command} is missing, the command to run on the host; use ssh, or your own command such "
+                "as 'ssh -p 2222 {host} {command}'");
 }
 
 ProcessIdentity CommandLauncher::holder(const WorkerPlace& place) const {
@@ -121,10 +120,10 @@ std::vector<std::string> parse_hosts(const std::string& list) {
                            "._-@:[]") == std::string::npos;
     if (host.empty() || host.front() == '-' || !plain)
       throw Error("--hosts \"" + list + "\": \"" + host +
-                  "\" is no name of a host; names with commas between are (node1,node2)");
+                  "\" is not the name of a host: expected names separated by commas, such as node1,node2");
     if (std::find(hosts.begin(), hosts.end(), host) != hosts.end())
       throw Error("--hosts \"" + list + "\": " + host +
-                  " stands twice; each host works on one run at a time");
+                  " is given twice; each host trains one run at a time");
     hosts.push_back(host);
   }
   if (hosts.empty()) throw Error("--hosts is empty; name at least one host");

@@ -51,7 +51,7 @@ std::optional<RunRow> parent_of(Store& store, const Specification& specification
   if (!run)
     throw Error(std::string("the run that it ") + (need == Need::teacher ? "learns" : "starts") +
                 " from, of " + link->at("experiment").get<std::string>() +
-                ", is not there; run the experiment file again, which trains it first");
+                ", is missing; run the experiment file again, which trains it first");
   return run;
 }
 
@@ -64,8 +64,8 @@ DataFile weights_of(Store& store, const RunRow& run) {
     if (artifact.name == "weights")
       return {path_below(store.run_folder(run.id), artifact.path).string(), artifact.sha256};
   throw Error(title +
-              " has no file of weights, for an earlier version trained it; train it again (exp run "
-              "FILE --fresh)");
+              " has no file of weights, because an earlier version trained it; train it again (exp run FILE "
+              "--fresh)");
 }
 
 nlohmann::json take_parent(Store& store, Specification& specification, bool from_start) {

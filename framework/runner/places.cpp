@@ -149,10 +149,11 @@ std::vector<std::string> parse_devices(const std::string& list) {
     const bool number = !device.empty() && device.find_first_not_of("0123456789") == std::string::npos;
     if (!name && !number)
       throw Error("--devices \"" + list + "\": \"" + device +
-                  "\" is no device; numbers with commas between are (0,1), or names that begin with GPU- or "
-                  "MIG-");
+                  "\" is not a device: expected numbers separated by commas, such as 0,1, or names that "
+                  "begin with GPU- or MIG-");
     if (std::find(devices.begin(), devices.end(), device) != devices.end())
-      throw Error("--devices \"" + list + "\": device " + device + " stands twice; each worker has its own");
+      throw Error("--devices \"" + list + "\": device " + device +
+                  " is given twice; each worker needs its own");
     devices.push_back(device);
   }
   return devices;
@@ -169,7 +170,7 @@ std::vector<std::string> first_devices(const std::string& backend, int workers) 
       devices.push_back(std::to_string(number));
   }
   if (devices.size() < static_cast<std::size_t>(workers))
-    throw Error("-j " + std::to_string(workers) + " on " + backend + " takes as many devices, there " +
+    throw Error("-j " + std::to_string(workers) + " on " + backend + " needs as many devices, but there " +
                 (devices.size() == 1 ? "is 1" : "are " + std::to_string(devices.size())) +
                 "; give a smaller -j, or more devices with --devices");
   devices.resize(static_cast<std::size_t>(workers));

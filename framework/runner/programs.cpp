@@ -58,7 +58,7 @@ void require_backend(const std::string& backend) {
   const auto& names = backend_names();
   if (std::find(names.begin(), names.end(), backend) == names.end())
     throw Error("unknown backend \"" + backend + "\"" +
-                did_you_mean(backend, names, "; there are openmp, cuda and hip"));
+                did_you_mean(backend, names, ": expected openmp, cuda or hip"));
 }
 
 std::filesystem::path worker_program(const Programs& programs, const std::string& backend) {
@@ -66,7 +66,7 @@ std::filesystem::path worker_program(const Programs& programs, const std::string
   if (const char* program = std::getenv("ENCORE_WORKER"); program != nullptr && *program != '\0') {
     if (::access(program, X_OK) == 0) return program;
     throw Error(std::string("$ENCORE_WORKER names ") + program +
-                ", which is no program that can be run; correct or unset it");
+                ", which is not an executable program; correct or unset it");
   }
   const std::filesystem::path program = prefix_of(programs, backend) / "bin" / "encore-worker";
   if (::access(program.c_str(), X_OK) != 0)
@@ -118,7 +118,7 @@ std::vector<std::filesystem::path> plugin_search_path(const std::vector<std::fil
   for (const std::string& list : of_command_line)
     for (const std::filesystem::path& folder : split_path(list)) {
       if (!std::filesystem::is_directory(folder))
-        throw Error("--plugin-path names \"" + folder.string() + "\", which is no folder");
+        throw Error("--plugin-path names \"" + folder.string() + "\", which is not a folder");
       named.push_back(folder);
     }
   if (const char* list = std::getenv("ENCORE_PLUGIN_PATH"))

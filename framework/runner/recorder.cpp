@@ -40,7 +40,7 @@ void Recorder::merge_when_due() {
   try {
     const ShortPatience patience(store_.database());
     store_.merge(lease_);
-    if (!told_.empty()) observer_.noticed("the database takes records again; nothing is lost");
+    if (!told_.empty()) observer_.noticed("the database is writable again; nothing is lost");
     told_.clear();
     busy_.over();
   } catch (const LeaseLost&) {
@@ -79,7 +79,7 @@ void Recorder::tell_once(const Error& error) {
   if (refusal != nullptr && refusal->busy() && !busy_.long_enough()) return;
   if (told_ == problem) return;
   if (told_.empty())
-    observer_.noticed(problem + "; the worker goes on, its records wait in the run's folder");
+    observer_.noticed(problem + "; the worker continues, its records wait in the run's folder");
   told_ = problem;
 }
 

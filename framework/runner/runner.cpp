@@ -205,8 +205,8 @@ void Runner::ask_all(StopCause cause, const std::string& why) {
     observer_.noticed(why + ": " + workers_text(count) +
                       (count == 1 ? " writes a checkpoint first" : " write a checkpoint first") +
                       (cause != StopCause::user ? ""
-                       : count == 1             ? " (once more kills it)"
-                                                : " (once more kills them)"));
+                       : count == 1             ? " (ask again to kill it)"
+                                                : " (ask again to kill them)"));
   else if (cause == StopCause::command)
     observer_.noticed(why + ": no more runs are started");
   for (Seat& seat : seats_)
@@ -222,8 +222,7 @@ void Runner::pass_on_requests() {
   if (requests >= 2 && passed_on_ < 2) {
     observer_.noticed(
         "killing " + workers_text(working()) +
-        "; what was running goes on next time from its last checkpoint, or begins anew where it "
-        "has none");
+        "; the next time, their runs resume from the last checkpoint, or start again without one");
     for (Seat& seat : seats_)
       if (seat.attempt) seat.attempt->kill();
     passed_on_ = 2;
@@ -258,10 +257,10 @@ void Runner::end(Seat& seat) {
   if (retry) ++retried_[task];
   if (again) queue_.push_front(task);
   if (failed_launch)
-    observer_.noticed(host + " takes no more runs of this exp run: a worker could not be started there");
+    observer_.noticed(host + " gets no more runs of this exp run: a worker could not be started there");
   tell_end(task, outcome, again);
   if (settings_.fail_fast && !again && !stopping_ && ended_badly(outcome))
-    ask_all(StopCause::failure, "a run ended badly and --fail-fast was given");
+    ask_all(StopCause::failure, "a run failed and --fail-fast was given");
 }
 
 /// Waits until a worker ends, the user sends something, or an update is due.

@@ -41,7 +41,8 @@ std::vector<FinalScore> final_scores(Store& store, const RunRow& run,
 /// Equal bits, or both no number.
 bool same_value(double a, double b);
 
-/// Of the steps after `from`. What is measured of training itself, speed among it, is no score.
+/// Compares the scores of the steps after `from`. Measures of the training itself, such as speed, are not
+/// scores.
 ScoreComparison compare_scores(Store& store, std::int64_t run, const std::filesystem::path& verification,
                                std::int64_t from);
 

@@ -31,11 +31,12 @@ struct TensorDistance {
   /// |one - other| / max(|one|, |other|) in the Euclidean norm: the same both ways round, 0 for two zeros, at
   /// most 2.
   double relative() const;
-  /// As if the values of both were one tensor.
+  /// Adds the values of another tensor, so that both count as one.
   void add(const TensorDistance& tensor);
 };
 
-/// Every tensor of either file, in the order of their names. Throws Error for a file that is no checkpoint.
+/// Every tensor of either file, in the order of their names. Throws Error for a file that is not a
+/// checkpoint.
 std::vector<TensorDistance> tensor_distances(const std::filesystem::path& one,
                                              const std::filesystem::path& other);
 /// The same of the parameters alone, between a weights file (record/weights_file.hpp) and a checkpoint. Names

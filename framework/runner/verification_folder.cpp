@@ -50,7 +50,7 @@ void VerificationFolder::fill(const Specification& specification, bool with_voca
   if (checkpoint == nullptr) return;
   const std::filesystem::path file = path_below(original_, checkpoint->path);
   if (sha256_of_file(file) != checkpoint->sha256)
-    throw Error(file.string() + " is not the file that was recorded; exp db check names every damaged one");
+    throw Error(file.string() + " is not the file that was recorded; exp db check lists all damaged files");
   copy_into(file, path_below(path_, checkpoint->path));
 }
 

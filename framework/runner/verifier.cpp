@@ -53,8 +53,8 @@ const CheckpointRow& find_checkpoint(const RunRow& run, const std::vector<Checkp
                                      std::int64_t step) {
   const auto found = std::ranges::find(kept, step, &CheckpointRow::step);
   if (found == kept.end())
-    throw Error("run " + run.name + " keeps no checkpoint of step " + std::to_string(step) +
-                (kept.empty() ? "; none is kept" : "; kept are those of steps " + steps_text(kept)));
+    throw Error("run " + run.name + " has no checkpoint of step " + std::to_string(step) +
+                (kept.empty() ? "; it has no checkpoint" : "; it has those of steps " + steps_text(kept)));
   return *found;
 }
 
@@ -129,29 +129,29 @@ Verifier::Verifier(Store& store, VerificationTask task, const std::atomic<int>& 
   const std::string name = "run " + task_.run.name;
   if (task_.run.state == RunState::running)
     throw Error(name + " is running in process " + std::to_string(task_.run.holder.pid) + " on " +
-                task_.run.holder.host + "; verify it when it has ended");
+                task_.run.holder.host + "; verify it after it has ended");
   const std::vector<DigestRow> all = store.read_digests(task_.run.number);
   if (all.empty())
     throw Error(name + " (" + name_of(task_.run.state) +
                 ") has no digests to compare with: it ended before its first step");
   if (task_.specification.question != task_.run.question)
     throw Error((store.run_folder(task_.run.id) / "specification.json").string() +
-                " is of another experiment than " + name + "; was a folder copied here?");
+                " belongs to another experiment than " + name + "; was a folder copied here?");
   if (task_.from_checkpoint) find_checkpoint(task_.run, checkpoints_, *task_.from_checkpoint);
   if (comparison_.empty())
     throw Error(name + " has no digest " +
                 (task_.from_checkpoint ? "after step " + std::to_string(*task_.from_checkpoint) : "") +
                 (task_.from_checkpoint && task_.steps ? " " : "") +
                 (task_.steps ? "up to step " + std::to_string(*task_.steps) : "") +
-                "; it has some of steps " + std::to_string(all.front().step) + " to " +
+                "; it has digests of steps " + std::to_string(all.front().step) + " to " +
                 std::to_string(all.back().step));
   if (task_.scores && task_.run.state != RunState::completed)
-    throw Error(name + " is " + name_of(task_.run.state) +
-                ", so it has no scores of its end to compare with");
+    throw Error(name + " is " + name_of(task_.run.state) + ", so it has no final scores to compare with");
   const std::int64_t first = task_.from_checkpoint.value_or(0) + 1;
   if (task_.kill_at && (*task_.kill_at < first || *task_.kill_at > last_step()))
-    throw Error("--kill-at " + std::to_string(*task_.kill_at) + " is none of the steps that are trained, " +
-                std::to_string(first) + " to " + std::to_string(last_step()));
+    throw Error("invalid --kill-at " + std::to_string(*task_.kill_at) +
+                ": expected one of the trained steps, " + std::to_string(first) + " to " +
+                std::to_string(last_step()));
   require_data();
 }
 
@@ -160,9 +160,9 @@ void Verifier::require_data() const {
     const std::string what = file.path + " (" + role + " of run " + task_.run.name + ")";
     std::error_code ignored;
     if (!std::filesystem::exists(file.path, ignored))
-      throw Error(what + " is not there any more; put back the file with SHA-256 " + file.sha256);
+      throw Error(what + " is missing; restore the file with SHA-256 " + file.sha256);
     if (sha256_of_bytes_of_content(file.path) != file.sha256)
-      throw Error(what + " has changed since the run was planned; put back the file with SHA-256 " +
+      throw Error(what + " has changed since the run was planned; restore the file with SHA-256 " +
                   file.sha256);
   }
 }
@@ -201,14 +201,14 @@ Verifier::End Verifier::train(const std::filesystem::path& folder, int attempt, 
   std::set<std::int64_t> save_at;
   for (const std::int64_t step : kept_steps())
     if (step <= last) save_at.insert(step);
-  // A step before the kill, so that there is something to go on from and something to lose.
+  // A step before the kill, so that there is a checkpoint to resume from and work to lose.
   if (task_.kill_at && *task_.kill_at > 1) save_at.insert(*task_.kill_at - 1);
   std::string saves;
   for (const std::int64_t step : save_at) saves += (saves.empty() ? "" : ",") + std::to_string(step);
 
   std::vector<std::string> arguments = {"train", "--run-folder", folder.string(), "--attempt",
                                         std::to_string(attempt)};
-  // Without it the worker goes on to its conclusion, which is the score on the test set.
+  // The worker would otherwise continue to its conclusion, the score on the test set.
   if (!task_.scores) arguments.insert(arguments.end(), {"--stop-after", std::to_string(last)});
   if (!saves.empty()) arguments.insert(arguments.end(), {"--save-at", saves});
   if (dies) arguments.insert(arguments.end(), {"--die-after", std::to_string(*task_.kill_at)});
@@ -245,7 +245,7 @@ Verifier::End Verifier::train(const std::filesystem::path& folder, int attempt, 
     return End::over;
   throw Error("the verifying worker " +
               (last_word ? std::string(name_of(last_word->ending)) + ": " + last_word->reason
-                         : "ended with " + end->text() + " and without a last word") +
+                         : "ended with " + end->text() + " without a final report") +
               "; its folder is kept, see " + (folder / worker_log).string());
 }
 
@@ -293,7 +293,7 @@ void Verifier::judge(const std::filesystem::path& folder, const Watch& watch,
                          {"last_step", last_step()}};
   details["environment"]["verification"] = watch.environment;
 
-  // A worker may be stopped at the first difference: what comes later was not told and is no difference.
+  // A worker may be stopped at the first difference: later digests were not reported and are not differences.
   auto difference = comparison_.difference();
   if (!difference) difference = comparison_.final_difference();
   const Environments environments =

@@ -24,9 +24,9 @@ struct VerificationTask {
   int threads = 0;               ///< of each rank; 0: the worker decides
   int ranks = 1;                 ///< as in WorkerPlace (worker_process.hpp)
   std::vector<std::string> rank_launcher = {};
-  std::optional<std::int64_t> steps = {};            ///< only so many
+  std::optional<std::int64_t> steps = {};            ///< only the first N steps
   std::optional<std::int64_t> from_checkpoint = {};  ///< of that step, instead of from the start
-  std::optional<std::int64_t> kill_at = {};          ///< kill -9 after that step, then go on
+  std::optional<std::int64_t> kill_at = {};          ///< kill -9 after that step, then resume
   bool scores = false;  ///< train to the end, score dev and test as the run did, and compare that too
   /// With `scores`: take nothing from the run's folder but its settings, and compare all that it records.
   bool everything = false;

@@ -67,9 +67,9 @@ void Store::require_lease(const Lease& lease) {
   statement.reset();
   if (!held) {
     throw LeaseLost("run " + lease.run_id +
-                    " was taken over by another process while this one gave no sign of life; it goes "
-                    "on there, exp show " +
-                    lease.run_id + " tells how");
+                    " was taken over by another process because this one showed no sign of life; it "
+                    "continues there, see exp show " +
+                    lease.run_id);
   }
 }
 
@@ -256,9 +256,9 @@ MergeReport Store::finish_attempt(const Lease& lease, RunState state, const std:
     write_ending(*database_, lease.run, lease.attempt, {state, reason});
   });
   if (state == RunState::completed && !report.complete) {
-    throw Error("run " + lease.run_id + " cannot be called completed: " +
+    throw Error("run " + lease.run_id + " cannot be completed: " +
                 (report.problem.empty()
-                     ? "its spool, " + spool_name(lease.ordinal) + ", is gone from its folder"
+                     ? "its spool, " + spool_name(lease.ordinal) + ", is missing in its folder"
                      : report.problem) +
                 "; run the same command again");
   }

@@ -37,10 +37,10 @@ json BenchResult::to_json() const {
 
 BenchResult BenchResult::from_json(const nlohmann::json& json, const std::string& where) {
   if (!json.is_object() || !json.contains("format"))
-    throw Error(where + " is no result of exp bench --json: it has no \"format\"");
+    throw Error(where + " is not a result of exp bench --json: it has no \"format\"");
   try {
     if (json.at("format") != result_format)
-      throw Error(where + " is no result of exp bench --json: its format is " + json.at("format").dump() +
+      throw Error(where + " is not a result of exp bench --json: its format is " + json.at("format").dump() +
                   ", this exp reads " + std::to_string(result_format));
     BenchResult result{json.at("name"),     json.at("file"),  json.at("created"),
                        json.at("settings"), json.at("noise"), {}};
@@ -50,7 +50,7 @@ BenchResult BenchResult::from_json(const nlohmann::json& json, const std::string
     result.require_readable(where);
     return result;
   } catch (const nlohmann::json::exception& error) {
-    throw Error(where + " is no result of exp bench --json: " + error.what());
+    throw Error(where + " is not a result of exp bench --json: " + error.what());
   }
 }
 
@@ -78,8 +78,8 @@ BenchResult BenchResult::load(const std::filesystem::path& file) {
   try {
     parsed = parse_json(text);
   } catch (const JsonError& error) {
-    throw Error(file.string() + " is no result of exp bench --json: it is no JSON from byte " +
-                std::to_string(error.byte()) + " of " + std::to_string(text.size()) + " on");
+    throw Error(file.string() + " is not a result of exp bench --json: it is not JSON from byte " +
+                std::to_string(error.byte()) + " of " + std::to_string(text.size()));
   }
   return from_json(parsed, file.string());
 }

@@ -177,8 +177,8 @@ void Database::fail(int code, const std::string& action) const {
   if (code == SQLITE_READONLY_DBMOVED)
     throw DatabaseError(
         file +
-            " was moved, removed or replaced while it was in use; nothing more is written to it. "
-            "Put it back (with its -wal file) and run the same command again: the records wait in " +
+            " was moved, removed or replaced while it was in use; nothing more is written to it. Restore it "
+            "(with its -wal file) and run the same command again: the records wait in " +
             path_.string() + ".runs",
         code);
   switch (code & 0xff) {
@@ -186,27 +186,25 @@ void Database::fail(int code, const std::string& action) const {
     case SQLITE_LOCKED: {
       const std::string holders = lock_holders(path_);
       throw DatabaseError(file + " is locked" + (holders.empty() ? "" : " by " + holders) +
-                              "; nothing was lost, try again when the other program is done",
+                              "; nothing was lost, try again after the other program has ended",
                           code);
     }
     case SQLITE_NOTADB:
       throw DatabaseError(path_.string() + " is not a database; name another file with --db", code);
     case SQLITE_CANTOPEN:
       throw DatabaseError("cannot open " + file +
-                              ": no such file, or no right to use it (does its folder exist, and may "
-                              "you write there?); choose another place with --db",
+                              ": no such file, or no permission (does its folder exist, and can you write "
+                              "there?); choose another path with --db",
                           code);
     case SQLITE_READONLY:
     case SQLITE_PERM:
       throw DatabaseError(
-          file +
-              " or its folder cannot be written; choose another place with --db, or get the right to "
-              "write there",
+          file + " or its folder is not writable; choose another path with --db, or get write permission",
           code);
     case SQLITE_FULL:
-      throw DatabaseError("the disk is full: " + file +
-                              " is as it was before; free some space and run the same command again",
-                          code);
+      throw DatabaseError(
+          "the disk is full: " + file + " is unchanged; free some space and run the same command again",
+          code);
     case SQLITE_CORRUPT:
       throw DatabaseError(file + " is damaged (" + sqlite3_errmsg(handle_) +
                               "); keep a copy, then try sqlite3 FILE .recover; "

@@ -82,9 +82,9 @@ class Merging {
   /// Decides again inside the transaction, because the state may have changed between the decision and the
   /// rows.
   MergedRun take(const RunRow& theirs) {
-    if (!is_run_id(theirs.id)) return left_out(theirs, "its id is none; nobody but a hand writes such a row");
-    if (theirs.state == RunState::running)
-      return left_out(theirs, "it is being trained there; merge again later");
+    if (!is_run_id(theirs.id))
+      return left_out(theirs, "invalid id: expected hexadecimal digits; the row was edited by hand");
+    if (theirs.state == RunState::running) return left_out(theirs, "it is training there; merge again later");
     MergedRun planned = decide(theirs);
     if (options_.dry_run || planned.outcome == MergeOutcome::left_out) return planned;
     std::optional<RunFolderCopy> folder;
@@ -117,14 +117,14 @@ class Merging {
       return left_out(theirs, "another run has its id here, " + here->name, true);
     if (contains(*here, *other)) return merged;
     if (store_.read_run(here->number).state == RunState::running)
-      return left_out(theirs, "it is being trained here; merge again later");
+      return left_out(theirs, "it is training here; merge again later");
     merged.outcome = MergeOutcome::updated;
     if (contains(*other, *here)) return merged;
     merged.conflict = true;
     const bool take_theirs = progress_of(*other) > progress_of(*here);
     if (!take_theirs) merged.outcome = MergeOutcome::same;
-    merged.remark = std::string("it was resumed on both sides; what ") +
-                    (take_theirs ? "the other database" : "this database") + " has is further and counts";
+    merged.remark = std::string("it was resumed on both sides; the state of ") +
+                    (take_theirs ? "the other database" : "this database") + " is further and is kept";
     return merged;
   }
 
@@ -187,7 +187,7 @@ DatabaseMerge merge_database(Store& store, const std::filesystem::path& other,
                              const DatabaseMergeOptions& options) {
   std::error_code absent;
   if (std::filesystem::equivalent(store.path(), other, absent))
-    throw Error(other.string() + " is the database itself; name another one");
+    throw Error(other.string() + " is the database itself; name another file");
   return Merging(store, other, options).run();
 }
 

@@ -59,7 +59,7 @@ void require_version(Database& database) {
   }
   if (version < schema_version) {
     throw Error("database " + file + " is of version " + std::to_string(version) + ", this Encore needs " +
-                std::to_string(schema_version) + "; exp db upgrade brings it up to date and keeps a copy");
+                std::to_string(schema_version) + "; run exp db upgrade, which keeps a copy");
   }
 }
 
@@ -96,16 +96,16 @@ std::unique_ptr<Database> open_for_reading(const std::filesystem::path& path,
 }
 
 void require_usable_path(const std::filesystem::path& path, OpenMode mode) {
-  if (std::filesystem::is_directory(path))
-    throw Error(path.string() + " is a folder; --db names a file in it");
+  if (std::filesystem::is_directory(path)) throw Error(path.string() + " is a folder; name a file with --db");
   std::error_code absent;
   if (std::filesystem::exists(path, absent) && !std::filesystem::is_regular_file(path, absent))
-    throw Error(path.string() + " is no regular file; --db names a database, or a file that exp run makes");
+    throw Error(path.string() +
+                " is not a regular file; name a database with --db, or a new file for exp run");
   if (mode == OpenMode::create) return make_folder_of(path);
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) {
     throw Error("there is no database " + path.string() +
-                " yet; exp run makes one, --db or $ENCORE_DB names another");
+                " yet; exp run makes one; use --db or $ENCORE_DB for another one");
   }
 }
 
@@ -122,8 +122,7 @@ std::int64_t version_of(Database& database) {
   const std::string file = database.path().string();
   const std::int64_t application = database.integer("PRAGMA application_id").value_or(0);
   if (application == 0 && database.integer("SELECT count(*) FROM sqlite_schema") == 0)
-    throw Error("database " + file +
-                " is empty: nothing was stored in it yet; exp run does, --db or $ENCORE_DB names another");
+    throw Error("database " + file + " is empty; exp run fills it; use --db or $ENCORE_DB for another one");
   if (application != schema_application)
     throw Error(file + " is the database of another program; name another file with --db");
   return database.integer("PRAGMA user_version").value_or(0);

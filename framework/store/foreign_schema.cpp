@@ -120,8 +120,7 @@ std::string shown(const std::string& name) {
 [[noreturn]] void refuse(const Database& database, const std::string& what) {
   throw Error(
       "database " + database.path().string() + " has " + what +
-      ": Encore did not make it so, and no row of it is read; name another file with --db, or restore a "
-      "backup");
+      ": Encore did not make it, so no row of it is read; name another file with --db, or restore a backup");
 }
 
 void require_columns(Database& database, const std::string& schema, const std::string& table) {
@@ -130,7 +129,7 @@ void require_columns(Database& database, const std::string& schema, const std::s
   for (const std::string& column : found)
     if (std::ranges::find(own, column) == own.end())
       refuse(database,
-             "a column " + shown(column) + " in its table " + table + ", which is no column of Encore");
+             "a column " + shown(column) + " in its table " + table + ", which is not a column of Encore");
   for (const std::string& column : own)
     if (std::ranges::find(found, column) == found.end())
       refuse(database, "no column " + column + " in its table " + table);
@@ -278,7 +277,7 @@ void require_no_triggers(Database& database) {
   const std::string name = triggers.text(0), file = database.path().string();
   throw Error("database " + file + " has a trigger " + quoted_name(name) + " on " +
               quoted_name(triggers.text(1)) +
-              ": Encore makes none, and one would run with each change. To drop it: sqlite3 " +
+              ": Encore has no triggers, and a trigger would run with each change. To drop it: sqlite3 " +
               shell_word(file) + " " + shell_word("DROP TRIGGER " + quoted_name(name)));
 }
 

@@ -60,7 +60,7 @@ class Reader {
     if (std::isdigit(static_cast<unsigned char>(c)) != 0) return number();
     if (c == ';') fail(text_, at_, "a condition is one expression, without a semicolon");
     if (c == '?' || c == ':' || c == '@' || c == '$' || c == '#')
-      fail(text_, at_, std::string("\"") + c + "\" stands for nothing here; write the value itself");
+      fail(text_, at_, std::string("\"") + c + "\" has no meaning here; write the value itself");
     if (c == '(') open_.push_back(at_);
     if (c == ')') {
       if (open_.empty()) fail(text_, at_, "this parenthesis closes nothing");
@@ -169,14 +169,14 @@ Prepared prepare(Database& database, const Question& question, const std::string
   sqlite3_stmt* statement = nullptr;
   const int code = sqlite3_prepare_v2(database.handle(), question.sql.c_str(), -1, &statement, nullptr);
   if (code == SQLITE_OK) return {statement, sqlite3_finalize};
-  if ((code & 0xff) == SQLITE_AUTH) fail(condition, 0, "a condition only reads");
+  if ((code & 0xff) == SQLITE_AUTH) fail(condition, 0, "a condition can only read");
   if ((code & 0xff) != SQLITE_ERROR) database.fail(code, "read");
   const std::string message = sqlite3_errmsg(database.handle());
   const int offset = sqlite3_error_offset(database.handle());
   if (offset < 0) fail(condition, 0, message);
   const std::size_t place =
       question.place[std::min(static_cast<std::size_t>(offset), question.place.size() - 1)];
-  if (place >= condition.size()) fail(condition, place, "the condition ends too soon");
+  if (place >= condition.size()) fail(condition, place, "the condition is incomplete");
   fail(condition, place, message + suggestion_at(place, message, names, columns));
 }
 

@@ -61,7 +61,7 @@ struct RunRow {
   std::optional<Progressed> progress;  ///< the newest of the latest attempt
   double progress_time = 0.0;          ///< when it was written
   ProcessIdentity holder;              ///< of the latest attempt
-  std::optional<double> removed;       ///< when exp rm took it out of sight
+  std::optional<double> removed;       ///< when exp rm hid it
   std::string kind = "training";       ///< or application, foreign
   std::optional<OriginRow> origin;     ///< nothing: this database planned it and recorded its attempts
 };

@@ -159,7 +159,8 @@ std::vector<RunRow> Store::list_runs(const RunFilter& filter) {
 
 RunRow Store::read_run(std::int64_t number) {
   const std::vector<RunRow> rows = read_rows(database_->cached(select("WHERE run.number = ?")).with(number));
-  if (rows.empty()) throw UnknownRun("run " + std::to_string(number) + " is gone from " + path_.string());
+  if (rows.empty())
+    throw UnknownRun("run " + std::to_string(number) + " no longer exists in " + path_.string());
   return rows.front();
 }
 
@@ -183,7 +184,7 @@ void Store::require_idle(std::int64_t run) {
   const RunRow row = read_run(run);
   if (row.state == RunState::running)
     throw Error("run " + row.name + " is running in " + place_text(row.holder) + "; " +
-                shell_command({"exp", "stop", row.name}) + " ends it first");
+                shell_command({"exp", "stop", row.name}) + " stops it first");
 }
 
 void Store::set_pruned(std::int64_t run, const std::string& reason) {

@@ -121,14 +121,14 @@ void read_trials(Store& store, const SearchRow& row, SearchRecord& record) {
     search::Trial trial{as<search::Point>(row, stored(row, rows.text(1))),
                         as<std::vector<bool>>(row, stored(row, rows.text(2)))};
     if (trial.point.size() != row.space.size() || trial.active.size() != row.space.size())
-      refuse(row, "trial " + std::to_string(record.trials.size()) + " is no point of the space");
+      refuse(row, "trial " + std::to_string(record.trials.size()) + " is not a point of the space");
     for (std::size_t i = 0; i < trial.point.size(); ++i) {
       const json& law = row.space[i];
       const bool fits =
           !law.contains("values") ||
           (trial.point[i] >= 0.0 && trial.point[i] < static_cast<double>(law.at("values").size()));
       if (!fits)
-        refuse(row, "trial " + std::to_string(record.trials.size()) + " has a value that is no choice");
+        refuse(row, "trial " + std::to_string(record.trials.size()) + " has a value that is not a choice");
     }
     record.history.trials.push_back(std::move(trial));
     record.trials.push_back({.problem = rows.text(3), .runs = {}, .excluded = rows.integer(4) != 0});

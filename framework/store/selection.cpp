@@ -91,7 +91,7 @@ class Words {
     return {runs, false};
   }
 
-  /// Throws if a run of that name or id is out of sight: removed, or not removed.
+  /// Throws if a run of that name or id is hidden from this selection: removed, or not removed.
   void require_in_sight(const std::string& word) {
     Statement& row =
         store_.database().cached("SELECT name, removed IS NULL FROM run WHERE name = ?1 OR id = ?1");
@@ -102,7 +102,7 @@ class Words {
     if (!hidden) return;
     if (is_present) throw UnknownRun("run " + name + " is not removed");
     throw UnknownRun("run " + name + " was removed; " + shell_command({"exp", "undelete", name}) +
-                     " brings it back");
+                     " restores it");
   }
 
   [[noreturn]] void fail_ambiguous(const std::string& word, const Numbers& runs) {
@@ -129,7 +129,7 @@ class Words {
         "there is no " + std::string(removed ? "removed " : "") + "run \"" + word +
         "\", and no sweep of that name, in " + store_.path().string() +
         did_you_mean(word, names,
-                     removed ? "; exp ls --removed shows what there is" : "; exp ls shows what there is"));
+                     removed ? "; exp ls --removed lists the removed runs" : "; exp ls lists the runs"));
   }
 
   Store& store_;
@@ -230,9 +230,9 @@ std::string names_text(const std::vector<RunRow>& runs, std::size_t most) {
 
 RunRow Store::find_run(const std::string& name_or_id, Sight sight) {
   const std::vector<RunRow> runs = select_runs(*this, {.words = {name_or_id}, .sight = sight}).runs;
-  if (runs.empty()) throw UnknownRun("\"" + name_or_id + "\" means no run in " + path_.string());
+  if (runs.empty()) throw UnknownRun("\"" + name_or_id + "\" matches no run in " + path_.string());
   if (runs.size() > 1)
-    throw UnknownRun("\"" + name_or_id + "\" means " + std::to_string(runs.size()) +
+    throw UnknownRun("\"" + name_or_id + "\" matches " + std::to_string(runs.size()) +
                      " runs: " + names_text(runs) + "; name one of them");
   return runs.front();
 }

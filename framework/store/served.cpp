@@ -43,7 +43,7 @@ class RowWriter {
       for (const Json& each : record[contents_key]) add_content(each);
     if (record.contains(feedback_key)) add_feedback(record[feedback_key]);
   } catch (const nlohmann::json::exception& error) {
-    throw Error(std::string("a record is none: ") + error.what());
+    throw Error(std::string("invalid record: ") + error.what());
   }
 
  private:

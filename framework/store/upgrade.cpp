@@ -38,8 +38,8 @@ void require_nobody_at_work(Database& database) {
   if (const auto name = database.text("SELECT run.name FROM attempt JOIN run ON run.number = attempt.run "
                                       "WHERE attempt.state = 'running' AND attempt.expires > "
                                       "julianday('now') * 86400.0 - 210866760000.0"))
-    throw Error("run " + *name + " is being trained, or was a minute ago; " +
-                shell_command({"exp", "stop", *name}) + " ends it, then exp db upgrade can go on");
+    throw Error("cannot upgrade while run " + *name + " is training: run \"" +
+                shell_command({"exp", "stop", *name}) + "\", then \"exp db upgrade\" again");
 }
 
 std::filesystem::path free_backup_name(const std::filesystem::path& path, std::int64_t version) {
@@ -366,7 +366,7 @@ Upgrade upgrade_database(const std::filesystem::path& path, std::span<const Migr
   }
   if (const auto table = database.text("SELECT \"table\" FROM pragma_foreign_key_check"))
     throw Error("the upgrade of " + path.string() + " would leave rows of table " + *table +
-                " without what they refer to; nothing was changed, exp db check tells more");
+                " without the rows that they refer to; nothing was changed, see exp db check");
   database.execute("PRAGMA user_version = " + std::to_string(upgrade.to));
   transaction.commit();
   return upgrade;
@@ -384,7 +384,7 @@ std::string damage_of(Database& database) {
 
 void backup_database(Database& database, const std::filesystem::path& target) {
   if (std::filesystem::exists(target))
-    throw Error(target.string() + " exists; a backup replaces nothing, name another file");
+    throw Error(target.string() + " exists; a backup replaces no file, name another one");
   const std::filesystem::path aside = aside_name(target);
   std::error_code ignored;
   const FileDescriptor probe =

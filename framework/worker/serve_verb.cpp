@@ -214,7 +214,7 @@ ServeAnswer write_texts(Engine& engine, const ServeItem& item, ServeSocket& sock
   answer.text = all.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   return answer;
 } catch (const Cancelled&) {
-  return refused(item, "nobody waits for it");
+  return refused(item, "no client waits for it");
 } catch (const Error& error) {
   return refused(item, error.what());
 }

@@ -336,8 +336,9 @@ TEST_P(BothModels, SaysHowManyTextsAreWritten) {
 TEST_P(BothModels, AWayThatContradictsItselfIsRefused) {
   const auto model = make(GetParam());
   EXPECT_EQ(refusal(*model, prompts(1), {.beam = 0}), "beam is 0; it must be from 1 to 32");
-  EXPECT_EQ(refusal(*model, prompts(1), {.beam = 2, .temperature = 0.5}),
-            "beam = 2 follows the most probable texts, and temperature = 0.5 draws tokens; give one of them");
+  EXPECT_EQ(
+      refusal(*model, prompts(1), {.beam = 2, .temperature = 0.5}),
+      "beam = 2 follows the most probable sequences, and temperature = 0.5 draws tokens; give one of them");
 }
 
 INSTANTIATE_TEST_SUITE_P(DecoderAloneAndWithEncoder, BothModels, ::testing::Bool());

@@ -73,7 +73,7 @@ for name in Kokkos_ROOT CMAKE_PREFIX_PATH; do
   refuses "5.0 in $name" "has version 5.0.0" "-D$name=$work/new"
   refuses "a static one in $name" "is static, and plugins need one shared copy" "-D$name=$work/static"
   refuses "one without the backend in $name" "was built for SERIAL, without OPENMP" "-D$name=$work/serial"
-  refuses "a folder that is not there in $name" "$work/gone is no folder" "-D$name=$work/gone"
+  refuses "a folder that is not there in $name" "$work/gone is not a folder" "-D$name=$work/gone"
 done
 refuses "Kokkos_ROOT without a Kokkos" "There is no Kokkos (no KokkosConfig.cmake) in $work/empty" "-DKokkos_ROOT=$work/empty"
 refuses "Kokkos_DIR of an old one" "has version 4.5.1" "-DKokkos_DIR=$work/old/lib/cmake/Kokkos"
@@ -85,7 +85,7 @@ check "CMAKE_PREFIX_PATH is for other packages too" says "took $choice/build/lib
 export CMAKE_PREFIX_PATH=$work/empty:$work/old
 refuses "4.5.1 in the environment's CMAKE_PREFIX_PATH" "has version 4.5.1"
 export CMAKE_PREFIX_PATH=$work/gone:$work/fit
-refuses "a folder that is not there in the environment's CMAKE_PREFIX_PATH" "$work/gone is no folder"
+refuses "a folder that is not there in the environment's CMAKE_PREFIX_PATH" "$work/gone is not a folder"
 unset CMAKE_PREFIX_PATH
 export Kokkos_ROOT=$work/old
 refuses "4.5.1 in the environment's Kokkos_ROOT" "has version 4.5.1"

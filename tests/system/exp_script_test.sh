@@ -113,7 +113,7 @@ call build conll
 check "once" not_logged '^cmake'
 call build nothing
 check "an unknown component is refused" returned 2
-check "and the known ones are named" says 'unknown component "nothing"; known are exp-report conll'
+check "and the known ones are named" says 'unknown component "nothing": expected one of exp-report conll'
 rm "$copy/build/openmp/bin/exp-report"
 call build
 check "build without a name builds all components" logged '^cmake --build .*--target exp encore-worker components'
@@ -174,19 +174,19 @@ check "who may not write the build uses it" says "program ls"
 check "and builds nothing" not_logged '^cmake'
 call_as_other report
 check "who may not write the build cannot add a component" returned 2
-check "and hears who can" says "exp: build/openmp lacks exp-report, and you may not write $copy/build/openmp"
+check "and hears who can" says "exp: build/openmp lacks exp-report, and you cannot write $copy/build/openmp"
 sleep 0.05
 touch "$copy/framework"
 call_as_other ls
 check "who may not write an old build gets exit 2" returned 2
-check "with the file that is newer" says "exp: build/openmp is out of date (framework is newer), and you may not write $copy/build/openmp, which belongs to"
+check "with the file that is newer" says "exp: build/openmp is out of date (framework is newer), and you cannot write $copy/build/openmp, which belongs to"
 check "and what to do" says "  $copy/exp build"
 check "in the script's own words" silent_about "ermission"
 check "nothing is configured or installed" not_logged '^cmake\|^apt-get'
 mkdir "$work/fresh" && cp "$copy/exp" "$work/fresh/exp" && chmod 555 "$work/fresh"
 copy=$work/fresh call_as_other ls
 check "who may not write a tree without a build gets exit 2" returned 2
-check "and hears that nothing is built" says "exp: build/openmp is not built, and you may not write $work/fresh"
+check "and hears that nothing is built" says "exp: build/openmp is not built, and you cannot write $work/fresh"
 chmod -R u+w "$work/fresh" "$copy/build"
 if [ "${#other[@]}" != 0 ]; then   # a folder that several users may write, and a lock that one of them has made
   chmod -R a+w "$copy/build"
@@ -235,7 +235,7 @@ check "and named" says 'unknown argument of build: "--mip"'
 # --- usage ------------------------------------------------------------------------------------------------------------------------
 call run --backend vulkan a.toml
 check "an unknown backend is refused" returned 2
-check "and the known ones are named" says "openmp, cuda and hip"
+check "and the known ones are named" says "expected openmp, cuda or hip"
 call --backend
 check "--backend without a name is refused" returned 2
 rm -rf "$copy/build"
@@ -250,7 +250,7 @@ kokkos "$tree/cmake/get_kokkos.sh" vulkan
 check "get_kokkos refuses an unknown backend" returned 1
 ENCORE_CPU_ARCH=x86-64-v9 kokkos "$tree/cmake/get_kokkos.sh" openmp
 check "get_kokkos refuses a processor that the compiler does not know" returned 1
-check "and names one that it knows" says "ENCORE_CPU_ARCH=x86-64-v9 is no processor for -march= of g++; x86-64-v3 is any with AVX2"
+check "and names one that it knows" says "ENCORE_CPU_ARCH=x86-64-v9 is not a processor for -march= of g++; use x86-64-v3 for any processor with AVX2"
 kokkos "$tree/cmake/get_kokkos.sh" openmp --find
 check "--find builds nothing" returned 1
 check "--find leaves no cache behind" test ! -e "$work/cache"

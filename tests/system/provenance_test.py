@@ -174,7 +174,7 @@ class Situation:
             return
         if changed:
             error = self.exp("verify", "tiny.tar.zst", "--build", *clone, code=2)
-            assert "--with-diff applies it" in error, f"{what}: {error}"
+            assert "pass --with-diff to apply it" in error, f"{what}: {error}"
             clone.append("--with-diff")
         built = self.exp("verify", "tiny.tar.zst", "--build", *clone)
         assert ("built: as changed" if changed else "built: as committed") in built, f"{what}: {built}"
@@ -235,7 +235,7 @@ def situations(folder):
     # A bundle that came here is shown by another program: its facts are its own.
     shutil.copy2(first.work / "tiny.tar.zst", three.work / "other.tar.zst")
     shown = three.exp("bundle", "show", "other.tar.zst")
-    assert commit in shown and f"this program is of commit {newer[:12]}" in shown, shown
+    assert commit in shown and f"this program is from commit {newer[:12]}" in shown, shown
     three.exp("db", "merge", "other.tar.zst")
     taken = [json.loads(three.exp("show", name, "--json")) for name in ("tiny", "tiny-2")]
     assert [run["attempts"][-1]["source"]["commit"] for run in taken] == [newer, commit], taken
@@ -256,7 +256,7 @@ def situations(folder):
 def build_itself(folder):
     """The record of this build: its commit where git knows the tree, and believed by its own worker."""
     record = BUILD / "share/encore/source.json"
-    assert record.exists(), f"{record} is missing; ./exp build makes it"
+    assert record.exists(), f"{record} is missing; run ./exp build"
     version = json.loads(call(BUILD / "bin/exp", "version", "--worker", "--json", cwd=folder))
     build = version["worker"]["build"]
     assert "source" in build, build

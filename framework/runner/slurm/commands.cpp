@@ -131,7 +131,7 @@ SlurmLimits read_limits() {
   if (!output)
     throw Error(
         "--launcher slurm: scontrol cannot be run; call exp run on a machine from which jobs are submitted "
-        "(exp doctor says what is there)");
+        "(exp doctor checks it)");
   if (!output->end.success())
     throw Error("--launcher slurm: Slurm does not answer: " + last_line(output->errors) +
                 "; squeue shows whether it works at all");

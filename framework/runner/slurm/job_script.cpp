@@ -31,7 +31,7 @@ std::string script_text(const SlurmSite& site, const std::filesystem::path& fold
                         const std::filesystem::path& exp) {
   std::string text =
       "#!/bin/bash\n"
-      "# Written by exp run --launcher slurm. Each element of the array works on the runs of its list, one "
+      "# Written by exp run --launcher slurm. Each element of the array trains the runs of its list, one "
       "after the other.\n";
   for (const std::string& module : site.modules) text += "module load " + shell_word(module) + "\n";
   for (const std::string& line : site.before) text += line + "\n";

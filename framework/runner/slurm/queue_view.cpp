@@ -184,8 +184,8 @@ std::string status_text(const JobStatus& status, bool begun) {
     }
     case JobStage::silent:
       return (status.elsewhere.empty() ? "Slurm does not answer"
-                                       : "in the hands of Slurm on cluster " + status.elsewhere +
-                                             ", which cannot be asked from here") +
+                                       : "submitted to Slurm on cluster " + status.elsewhere +
+                                             ", which cannot be reached from here") +
              number;
     case JobStage::waiting:
       return "queued in Slurm" + number + (job.reason.empty() ? "" : ", reason " + job.reason);
@@ -195,7 +195,7 @@ std::string status_text(const JobStatus& status, bool begun) {
     case JobStage::over:
       return job_end_text(job);
     case JobStage::vanished:
-      return "Slurm knows nothing of its job any more" + number;
+      return "Slurm has no record of its job" + number;
   }
   return "";
 }
@@ -208,7 +208,7 @@ std::string job_end_text(const QueuedJob& job) {
     return its +
            " was killed because it had too little memory (OUT_OF_MEMORY); `memory` in [slurm] asks for more";
   if (job.state == "NODE_FAIL") return its + " has lost its node, " + job.nodes + " (NODE_FAIL)";
-  if (job.state == "PREEMPTED") return its + " had to make room for another one (PREEMPTED)";
+  if (job.state == "PREEMPTED") return its + " was preempted by another job (PREEMPTED)";
   if (job.state == "COMPLETED") return its + " has ended";
   return its + " has ended as " + job.state + (job.reason.empty() ? "" : ", reason " + job.reason);
 }

@@ -194,7 +194,7 @@ void SlurmRunner::tell_end(std::size_t task, const RunRow& run, const std::optio
   if (bad) outcome.log_tail = tail_of(store_.run_folder(run.id) / log_name(static_cast<int>(run.attempts)));
   observer_.ended(task, outcome, false);
   if (bad && settings_.fail_fast && !stopping_)
-    stop_all("a run ended badly and --fail-fast was given", StopWish::checkpoint);
+    stop_all("a run failed and --fail-fast was given", StopWish::checkpoint);
 }
 
 void SlurmRunner::pass_on_requests() {
@@ -224,7 +224,7 @@ void SlurmRunner::stop_all(const std::string& why, StopWish wish) {
   }
   observer_.noticed(why + ": jobs that wait are cancelled, " +
                     (wish == StopWish::kill ? "workers are killed"
-                                            : "workers write a checkpoint first (once more kills them)"));
+                                            : "workers write a checkpoint first (ask again to kill them)"));
   for (const RunRow& run : stop_queued(store_, runs)) take_end(run);
 }
 

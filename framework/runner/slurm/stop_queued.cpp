@@ -21,7 +21,7 @@ std::vector<RunRow> stop_queued(Store& store, const std::set<std::int64_t>& runs
     try {
       store.finish_attempt(
           held.lease, RunState::stopped,
-          report ? "stopped while its job waited to go on with it" : "stopped before its job began with it");
+          report ? "stopped while its job waited to resume it" : "stopped before its job started it");
       ended.push_back(store.read_run(held.lease.run));
       jobs[job->text()] = *job;
     } catch (const LeaseLost&) {

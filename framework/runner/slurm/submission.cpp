@@ -26,7 +26,7 @@ std::filesystem::path jobs_folder(const std::filesystem::path& runs_folder) {
 }
 
 std::filesystem::path submission_folder(const std::filesystem::path& runs_folder, const std::string& name) {
-  ENCORE_REQUIRE(is_submission_name(name), "\"" + name + "\" is no name of a submission");
+  ENCORE_REQUIRE(is_submission_name(name), "\"" + name + "\" is not the name of a submission");
   return jobs_folder(runs_folder) / name;
 }
 

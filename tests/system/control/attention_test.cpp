@@ -145,15 +145,16 @@ TEST_F(LookedAt, AReportDrawsWhatARunHasKept) {
 }
 
 TEST_F(LookedAt, WhatCannotBeShownIsRefused) {
-  expect_refused({}, "exp attention needs a text to look at");
+  expect_refused({}, "exp attention needs a text (");
   expect_refused({"  "}, "the text is empty; give one with at least a word");
   expect_refused({"monday", "--layer", "7"}, "there is no layer \"7\" with attention weights; the model has");
   expect_refused({"monday", "--head", "2"},
                  "there is no head 2; the chosen layers have 2 heads, counted from 0");
   expect_refused({"monday", "--target", "day"}, "leave out --target");
-  expect_refused({"monday", "-o", "map.png"}, "-o map.png says no format; end the name with .html or .svg");
-  expect_refused({"monday", "-o", ".svg.d/"}, "-o .svg.d/ says no format");
-  expect_refused({"monday", "--json", "-o", "map.svg"}, "--json goes to the standard output");
+  expect_refused({"monday", "-o", "map.png"},
+                 "-o map.png has no known format: expected a name that ends in .html or .svg");
+  expect_refused({"monday", "-o", ".svg.d/"}, "-o .svg.d/ has no known format");
+  expect_refused({"monday", "--json", "-o", "map.svg"}, "--json prints to standard output");
   std::filesystem::create_directory(sandbox_.folder() / "maps.html");
   expect_refused({"monday", "-o", "maps.html"}, "-o maps.html is a folder; name a file in it");
   EXPECT_FALSE(std::filesystem::exists(sandbox_.folder() / "days.attention.html"));

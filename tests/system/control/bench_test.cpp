@@ -126,38 +126,38 @@ TEST_F(BenchVerb, SequencesOfOneLengthAreFull) {
 
 TEST_F(BenchVerb, WhatCannotBeMeasuredIsRefusedFirst) {
   expect_refused({"tiny.toml", "--precision", "float16"}, "float16");
-  expect_refused({"tiny.toml", "--threads", "0"}, "--threads \"0\" is no whole number from 1 on");
+  expect_refused({"tiny.toml", "--threads", "0"}, "--threads \"0\": expected a whole number of at least 1");
   expect_refused({"tiny.toml", "--threads", "1,,2"}, "has an empty part");
-  expect_refused({"tiny.toml", "--batch-size", "8,8"}, "8 stands twice");
+  expect_refused({"tiny.toml", "--batch-size", "8,8"}, "8 is given twice");
   expect_refused({"tiny.toml", "--length", "64"},
-                 "--length 64 is beyond data.max_length = 32; add -S data.max_length=64");
+                 "--length 64 is greater than data.max_length = 32; add -S data.max_length=64");
   expect_refused({"tiny.toml", "--backend", "opnmp"}, "unknown backend \"opnmp\"; did you mean \"openmp\"?");
   expect_refused({"tiny.toml", "--rounds", "1"}, "gives no interval");
-  expect_refused({"tiny.toml", "--threshold", "5"}, "is no share between 0 and 1; write 5% or 0.05");
+  expect_refused({"tiny.toml", "--threshold", "5"}, "expected a share between 0 and 1, such as 5% or 0.05");
   expect_refused({"tiny.toml", "--batchsize", "8"},
                  "unknown option --batchsize; did you mean \"--batch-size\"?");
-  expect_refused({"--svg", "x.svg"}, "--svg is about a step; name an experiment file");
-  expect_refused({"--batch-size", "8"}, "--batch-size is about a step; name an experiment file");
-  expect_refused({"--length", "8"}, "--length is about a step; name an experiment file");
-  expect_refused({"--precision", "float16"}, "--precision is about a step; name an experiment file");
-  expect_refused({"-S", "train.batch_size=8"}, "--set is about a step; name an experiment file");
-  expect_refused({"--against", "x"}, "--against is about a step; name an experiment file");
-  expect_refused({"--order-cost"}, "--order-cost is about a step; name an experiment file");
+  expect_refused({"--svg", "x.svg"}, "--svg measures a training step; name an experiment file");
+  expect_refused({"--batch-size", "8"}, "--batch-size measures a training step; name an experiment file");
+  expect_refused({"--length", "8"}, "--length measures a training step; name an experiment file");
+  expect_refused({"--precision", "float16"}, "--precision measures a training step; name an experiment file");
+  expect_refused({"-S", "train.batch_size=8"}, "--set measures a training step; name an experiment file");
+  expect_refused({"--against", "x"}, "--against measures a training step; name an experiment file");
+  expect_refused({"--order-cost"}, "--order-cost measures a training step; name an experiment file");
   expect_refused({"tiny.toml", "--svg", "absent/x.svg"}, "--svg absent/x.svg: there is no folder ");
   expect_refused({"tiny.toml", "--threads", "513"}, "--threads 513 is too many; Kokkos has room for 512");
   expect_refused({"tiny.toml", "--against", "absent.json"}, "cannot read absent.json");
   expect_refused({"tiny.toml", "--against", "absent"},
-                 "there is no database encore.db yet, so there are no measurements; ");
+                 "there is no database encore.db yet, and so no measurement; ");
   sandbox_.write("broken.json", "{\"format\": 1,");
   expect_refused({"tiny.toml", "--against", "broken.json"},
-                 "broken.json is no result of exp bench --json: it is no JSON from byte 14 of 13 on");
+                 "broken.json is not a result of exp bench --json: it is not JSON from byte 14 of 13");
   sandbox_.write("list.json", "[]");
   expect_refused({"tiny.toml", "--against", "list.json"},
-                 "list.json is no result of exp bench --json: it has no \"format\"");
+                 "list.json is not a result of exp bench --json: it has no \"format\"");
   expect_refused({"show"}, "the name of a measurement");
   expect_refused({"tiny.toml", "-S", "model.layer.attention.heads=3"}, "heads");
   sandbox_.write("grid.toml", "base = \"tiny.toml\"\n[sweep.grid]\n\"model.dropout\" = [0.1, 0.2]\n");
-  expect_refused({"grid.toml"}, "is a sweep of 2 different experiments; bench measures one");
+  expect_refused({"grid.toml"}, "is a sweep of 2 different experiments, but bench measures one");
 }
 
 TEST_F(BenchVerb, OfADecoderTheRowsOfBothTextsCount) {

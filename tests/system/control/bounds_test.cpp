@@ -48,8 +48,8 @@ TEST_F(Bounds, PipesAndDevicesAreNotRead) {
                        "vocab.toml:13:9: option \"tokenizer.vocab\": cannot read /dev/zero: it is a device"));
   output_of({"run", "tiny.toml", "--quiet"});
   const std::string flows =
-      "it is a pipe, which may never end; write what comes through it to a file, and name "
-      "that; or read the standard input with --file -";
+      "it is a pipe, which may never end; write what comes through it to a file, and name that; or read "
+      "standard input with --file -";
   EXPECT_TRUE(contains(refusal({"predict", "tiny", "--file", "pipe"}), flows));
 }
 

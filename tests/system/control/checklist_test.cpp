@@ -106,9 +106,9 @@ TEST_F(ChecklistVerb, RefusesWhatItDoesNotHave) {
     EXPECT_TRUE(contains(output.errors, reason)) << output.errors;
   };
   refused({"--checklist", "neurip"}, "--checklist \"neurip\" is none; did you mean \"neurips\"?");
-  refused({"--json"}, "--json is for --checklist");
-  refused({"--checklist", "acl", "--brief"}, "--checklist has no --brief");
-  refused({"--checklist", "acl", "--without", "examples"}, "--checklist has no --without");
+  refused({"--json"}, "--json needs --checklist");
+  refused({"--checklist", "acl", "--brief"}, "--checklist excludes --brief");
+  refused({"--checklist", "acl", "--without", "examples"}, "--checklist excludes --without");
 }
 
 }  // namespace

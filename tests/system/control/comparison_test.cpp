@@ -45,7 +45,7 @@ TEST_F(ComparingVerbs, CompareAsTableJsonAndCsv) {
   EXPECT_TRUE(
       output_of({"compare", "pair", "--csv"}).starts_with("candidate,group,backend,metric,runs,n,mean,"));
   EXPECT_TRUE(output_of({"compare", "pair", "--csv", "--pairs"}).starts_with("a,b,metric,difference,"));
-  EXPECT_TRUE(contains(output_of({"compare", "pair-dropout=0.1"}), "one candidate, so there is nothing"));
+  EXPECT_TRUE(contains(output_of({"compare", "pair-dropout=0.1"}), "there is only one candidate"));
   EXPECT_TRUE(contains(output_of({"compare", "pair-dropout=0.1"}), "CANDIDATE         RUNS"));
   // One run each: told apart by the seed, and why there is no test is said once.
   const std::string single = output_of({"compare", "pair-dropout=0.1", "--by", "run"});
@@ -60,16 +60,16 @@ TEST_F(ComparingVerbs, CompareRefuses) {
   expect_refused({"compare", "pair", "--metric", "test/f2"}, "did you mean \"test/f1\"?");
   expect_refused({"compare", "pair", "--metric", ""}, "--metric needs a name");
   expect_refused({"compare", "pair", "--by", "groups"}, "did you mean \"group\"?");
-  expect_refused({"compare", "pair", "--detect", "0"},
-                 "--detect is a difference that matters, greater than 0");
+  expect_refused({"compare", "pair", "--detect", "0"}, "invalid --detect: expected a number above 0");
   expect_refused({"compare", "pair", "--json", "--csv"}, "--json and --csv exclude each other");
-  expect_refused({"compare", "pair", "--pairs"}, "--pairs goes with --csv");
+  expect_refused({"compare", "pair", "--pairs"}, "--pairs needs --csv");
 }
 
 TEST_F(ComparingVerbs, ExplainARun) {
   const std::string text = output_of({"explain", "pair-dropout=0.1-s1"});
   EXPECT_TRUE(contains(text, sandbox_->one("SELECT question FROM run WHERE name = 'pair-dropout=0.1-s1'")));
-  EXPECT_TRUE(contains(text, "one field apart from the nearest run of another group, pair-dropout=0.2-s1"))
+  EXPECT_TRUE(
+      contains(text, "differs in one field from the nearest run of another group, pair-dropout=0.2-s1"))
       << text;
   EXPECT_TRUE(contains(text, "replicates  2 ")) << text;
   expect_refused({"explain", "absent"}, "there is no run \"absent\"");
@@ -77,7 +77,7 @@ TEST_F(ComparingVerbs, ExplainARun) {
 }
 
 TEST_F(ComparingVerbs, ExplainAFile) {
-  EXPECT_TRUE(contains(output_of({"explain", "pair.toml"}), "asked the same and is complete since"));
+  EXPECT_TRUE(contains(output_of({"explain", "pair.toml"}), "has the same question and is complete since"));
   const nlohmann::json json = nlohmann::json::parse(
       output_of({"explain", "pair.toml", "-S", "optimizer.learning_rate=0.02", "--json"}));
   ASSERT_EQ(json.at("runs").size(), 6u);
@@ -109,13 +109,13 @@ TEST(ExplainAFile, SaysWhyARunIsNewGoesOnOrIsTriedAgain) {
   sandbox.set("FAKE_FAIL_AT", "7");
   EXPECT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 1);
   EXPECT_TRUE(contains(explained(), "tiny  retry: tiny (")) << explained();
-  EXPECT_TRUE(contains(explained(), "the loss is not finite); it goes on from its checkpoint of step "))
+  EXPECT_TRUE(contains(explained(), "the loss is not finite); it resumes from its checkpoint of step "))
       << explained();
   sandbox.set("FAKE_FAIL_AT", "-1");
   EXPECT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 0);
   EXPECT_TRUE(contains(explained(), "tiny  skip: ")) << explained();
   EXPECT_TRUE(contains(sandbox.exp({"explain", "tiny.toml", "--fresh"}).output,
-                       "--fresh trains it again beside the old one"));
+                       "--fresh trains it again as a new repeat"));
   EXPECT_TRUE(contains(sandbox.exp({"explain", "tiny"}).output, "it is the only run of this database"));
 }
 

@@ -62,10 +62,9 @@ TEST_F(PluginInTrouble, ACrashNamesPassLayerAndPlugin) {
     EXPECT_TRUE(contains(run.errors, std::string(" was cut off: the worker ended with ") + one.signal))
         << one.options << run.errors;
     EXPECT_TRUE(contains(run.errors, place(one.pass))) << one.options << run.errors;
-    EXPECT_TRUE(contains(run.errors, "look for the mistake: exp plugin check " + file() + "\n"))
-        << run.errors;
-    EXPECT_TRUE(
-        contains(run.errors, "run the same command again; it begins anew, for it has no checkpoint yet\n"))
+    EXPECT_TRUE(contains(run.errors, "check the plugin: exp plugin check " + file() + "\n")) << run.errors;
+    EXPECT_TRUE(contains(run.errors,
+                         "run the same command again; it starts again, because it has no checkpoint yet\n"))
         << run.errors;
     EXPECT_TRUE(sandbox.one("SELECT reason FROM run ORDER BY number DESC").ends_with(place(one.pass)));
   }
@@ -111,7 +110,7 @@ TEST_F(PluginInTrouble, AStepThatNeverEndsIsNoticedAndCanBeKilled) {
   ASSERT_FALSE(nlohmann::json::parse(sandbox.exp({"status", "--json"}).output)[0].at("silence").is_null());
   // Nothing comes from the worker any more, so what is written here stays.
   sandbox.change("UPDATE attempt SET started = started - 100");
-  const std::string kill = "exp stop tiny --kill ends it now\n";
+  const std::string kill = "exp stop tiny --kill kills its worker\n";
   const ProgramOutput first = sandbox.exp({"status"});
   EXPECT_TRUE(contains(first.output, "tiny: no step yet, ") && contains(first.output, kill)) << first.output;
   sandbox.change(
@@ -130,14 +129,13 @@ TEST_F(PluginInTrouble, AStepThatNeverEndsIsNoticedAndCanBeKilled) {
   EXPECT_EQ(told.at("noticeable"), true);
 
   const ProgramOutput stop = sandbox.exp({"stop", "tiny"});
-  EXPECT_TRUE(
-      contains(stop.output, "tiny was asked to stop, which it does only after a step: no step for ") &&
-      contains(stop.output, kill))
+  EXPECT_TRUE(contains(stop.output, "tiny was asked to stop; it stops only after a step: no step for ") &&
+              contains(stop.output, kill))
       << stop.output;
   const ProgramOutput killed = sandbox.exp({"stop", "tiny", "--kill"});
   EXPECT_TRUE(contains(killed.output,
-                       "tiny: its worker is killed now; the same exp run takes it up: it begins anew, for it "
-                       "has no checkpoint yet\n"))
+                       "tiny: its worker is killed now; with the same exp run command it starts again, "
+                       "because it has no checkpoint yet\n"))
       << killed.output;
   const auto end = Sandbox::wait(exp);
   ASSERT_TRUE(end) << sandbox.read("output.txt");
@@ -150,8 +148,8 @@ TEST_F(PluginInTrouble, AStepThatNeverEndsIsNoticedAndCanBeKilled) {
   sandbox.write("gate", "");
   const ProgramOutput again = sandbox.exp({"run", "tiny.toml"});
   EXPECT_EQ(again.end.exit_code, 0) << again.errors;
-  EXPECT_TRUE(
-      contains(again.output, "tiny was interrupted before; it begins anew, for it has no checkpoint yet\n"))
+  EXPECT_TRUE(contains(again.output,
+                       "tiny was interrupted before; it starts again, because it has no checkpoint yet\n"))
       << again.output;
 }
 
@@ -185,7 +183,7 @@ TEST_F(PluginInTrouble, AStepTimeoutFailsTheRunAndNamesTheLayer) {
   EXPECT_TRUE(sandbox.workers().empty());
   const ProgramOutput refused = sandbox.exp({"run", "tiny.toml", "--step-timeout", "-1"});
   EXPECT_EQ(refused.end.exit_code, 2);
-  EXPECT_TRUE(contains(refused.errors, "--step-timeout is negative; 0 means that a step may take for ever"))
+  EXPECT_TRUE(contains(refused.errors, "invalid --step-timeout -1: expected at least 0; 0 means no limit"))
       << refused.errors;
 }
 

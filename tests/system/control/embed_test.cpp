@@ -82,14 +82,14 @@ TEST_F(EmbedVerb, FindsTheNearestWordsWithoutThoseAskedAbout) {
 TEST_F(EmbedVerb, RefusesWhatHasNoAnswer) {
   EXPECT_TRUE(contains(failure({"tiny", "--near", "\xE4\xB8\xAD\xE5\x9B\xBD"}),
                        "the vocabulary of the run has no tokens for \"\xE4\xB8\xAD\xE5\x9B\xBD\""));
-  EXPECT_TRUE(contains(failure({"tiny", "--near", "in", "-k", "0"}), "-k 0 asks for nothing"));
+  EXPECT_TRUE(contains(failure({"tiny", "--near", "in", "-k", "0"}), "invalid -k 0: expected at least 1"));
   sandbox_.write("empty.txt", " \n\n");
   EXPECT_TRUE(contains(failure({"tiny", "--near", "in", "--texts", "empty.txt"}),
-                       "empty.txt has no line with text; a corpus is a text a line"));
+                       "empty.txt has no line with text: expected one text on each line"));
   EXPECT_TRUE(contains(failure({"tiny", "--texts", "nowhere.txt"}), "nowhere.txt"));
   EXPECT_TRUE(contains(failure({"tiny", "--analogy", "in", "Anna"}), "--analogy takes three words"));
   EXPECT_TRUE(contains(failure({"tiny", "--near", "in", "--analogy", "in", "Anna", "lives"}),
-                       "--analogy is about words of the vocabulary"));
+                       "--analogy searches words of the vocabulary"));
   EXPECT_TRUE(contains(failure({"tiny", "in Oslo", "--near", "in"}), "\"in Oslo\" is one argument too many"));
   EXPECT_TRUE(contains(failure({"tiny"}), "exp embed needs a text, or --near"));
   EXPECT_TRUE(contains(failure({"tiny", " "}), "the text \" \" has no tokens"));

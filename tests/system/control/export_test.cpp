@@ -234,18 +234,17 @@ TEST_F(Export, RefusesWhatBertHasNoWordFor) {
 TEST_F(Export, RefusesAPlaceThatIsTaken) {
   train("bert", bert_experiment("bert"));
   sandbox_.write("full/file.txt", "of somebody");
-  EXPECT_TRUE(contains(refusal_of({"export", "bert", "-o", "full"}),
-                       "full is not empty; name a folder that is not there yet"));
+  EXPECT_TRUE(contains(refusal_of({"export", "bert", "-o", "full"}), "full is not empty; name a new folder"));
   sandbox_.write("file.txt", "of somebody");
   EXPECT_TRUE(contains(refusal_of({"export", "bert", "-o", "file.txt"}),
-                       "file.txt is there and is no folder; name one that is not there yet"));
-  EXPECT_TRUE(contains(refusal_of({"export", "bert"}), "a folder to write (-o DIR)"));
+                       "file.txt is not a folder; name a new folder"));
+  EXPECT_TRUE(contains(refusal_of({"export", "bert"}), "exp export needs -o DIR, the folder to write"));
   EXPECT_TRUE(contains(refusal_of({"export", "bert", "-o", "out", "--format", "pdf"}),
-                       "--format is \"pdf\"; it must be huggingface, onnx or encore"));
+                       "invalid --format \"pdf\": expected huggingface, onnx or encore"));
   EXPECT_TRUE(contains(refusal_of({"export", "bert", "-o", "out", "--format", "onnx", "--dtype", "float16"}),
-                       "--dtype is for --format huggingface; the weights of an ONNX graph are float32"));
+                       "--dtype needs --format huggingface: the weights of an ONNX graph are float32"));
   EXPECT_TRUE(contains(refusal_of({"export", "bert", "-o", "out", "--external-data"}),
-                       "--external-data is for --format onnx; no other format has such a limit"));
+                       "--external-data needs --format onnx: the other formats have no size limit"));
   fs::create_directory(sandbox_.folder() / "empty");
   output_of({"export", "bert", "-o", "empty/"});
   EXPECT_TRUE(fs::exists(sandbox_.folder() / "empty/config.json"));

@@ -74,12 +74,12 @@ TEST_F(Generate, GivesTheBestOfABeamAsJson) {
 TEST_F(Generate, RefusesWhatContradictsItself) {
   expect_refused({"mon", "--beam", "0"}, 2, "--beam is 0; it must be from 1 to 32");
   expect_refused({"mon", "--beam", "2", "--temperature", "1"}, 2, "give one of them");
-  expect_refused({"mon", "--beam", "2", "--top-k", "5"}, 2, "--top-k = 5 cuts what is drawn");
-  expect_refused({"mon", "--temperature", "0", "--top-p", "0.5"}, 2, "--top-p = 0.5 cuts what is drawn");
+  expect_refused({"mon", "--beam", "2", "--top-k", "5"}, 2, "--top-k = 5 limits draws");
+  expect_refused({"mon", "--temperature", "0", "--top-p", "0.5"}, 2, "--top-p = 0.5 limits draws");
   expect_refused({"mon", "--texts", "5"}, 1, "--texts = 5 are more than a beam of 1 follows");
-  expect_refused({"mon", "--seed", "1", "--beam", "2"}, 2, "leave out --seed or --beam");
-  expect_refused({"mon", "--seed", "-1"}, 2, "--seed is -1; it must be at least 0");
-  expect_refused({"mon", "--file", "-"}, 2, "both a prompt and --file are given");
+  expect_refused({"mon", "--seed", "1", "--beam", "2"}, 2, "--seed and --beam exclude each other");
+  expect_refused({"mon", "--seed", "-1"}, 2, "invalid --seed -1: expected at least 0");
+  expect_refused({"mon", "--file", "-"}, 2, "a prompt and --file exclude each other");
   expect_refused({"--file", "none.txt"}, 2, "none.txt");
 }
 
@@ -125,7 +125,7 @@ TEST_F(RealWorkerTest, GenerateNeverWritesHalfACharacter) {
             " \uFFFD\n日\n");
   const ProgramOutput refused = sandbox_.exp({"generate", "letters", "zoë", "--stop", "\xAB"});
   EXPECT_EQ(refused.end.exit_code, 2);
-  EXPECT_TRUE(contains(refused.errors, "--stop is not UTF-8")) << refused.errors;
+  EXPECT_TRUE(contains(refused.errors, "invalid --stop: not UTF-8")) << refused.errors;
 }
 
 }  // namespace

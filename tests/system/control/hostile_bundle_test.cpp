@@ -251,13 +251,13 @@ TEST_F(HostileBundle, MoreBehindItsEnd) {
 
 TEST_F(HostileBundle, WhatIsNoBundle) {
   std::ofstream(evil(), std::ios::binary) << "PK\x03\x04";
-  expect_refused("is no bundle: it is not compressed by zstd");
+  expect_refused("is not a bundle: it is not compressed by zstd");
   std::ofstream(evil(), std::ios::binary | std::ios::trunc) << "";
-  expect_refused("is no bundle: it is not compressed by zstd");
+  expect_refused("is not a bundle: it is not compressed by zstd");
   Archive::compress("no archive", evil());
   expect_refused("is cut off: its archive has no end");
   Archive::compress(Archive::entry(tar_head({"evil", 4}), "evil") + tar_end(), evil());
-  expect_refused("is no bundle: its first file is not encore-bundle/ro-crate-metadata.json");
+  expect_refused("is not a bundle: its first file is not encore-bundle/ro-crate-metadata.json");
   std::string damaged = bytes_of(sandbox_.folder() / "honest.tar.zst");
   damaged[damaged.size() / 2] = static_cast<char>(damaged[damaged.size() / 2] ^ 1);
   std::ofstream(evil(), std::ios::binary | std::ios::trunc) << damaged;
@@ -269,7 +269,7 @@ TEST_F(HostileBundle, WhatIsNoBundle) {
 TEST_F(HostileBundle, MetadataThatAreNone) {
   expect_metadata_refused("{\"@graph\": [", "ro-crate-metadata.json, line 1, column 13: no JSON");
   expect_metadata_refused(std::string(200, '[') + std::string(200, ']'), "nested more than 100 levels deep");
-  expect_metadata_refused("[]", "has no list @graph, so it is no RO-Crate");
+  expect_metadata_refused("[]", "has no list @graph, so it is not an RO-Crate");
   expect_metadata_refused("{\"@graph\": [7]}", "has an entity without @id");
   expect_metadata_refused("{\"@graph\": []}", "does not describe \"./\"");
 }
@@ -411,7 +411,7 @@ TEST_F(HostileBundle, DatabasesThatAreNone) {
   expect_archive_refused("encore.db is not a database");
   archive_.content("encore.db") = "";
   archive_.list_again();
-  expect_archive_refused("database encore.db is empty: nothing was stored in it yet");
+  expect_archive_refused("database encore.db is empty; exp run fills it");
 }
 
 TEST_F(HostileBundle, ADamagedDatabase) {
@@ -487,7 +487,7 @@ TEST_F(HostileBundle, ANameThatMovesTheCursor) {
 
 TEST_F(HostileBundle, AnIdThatIsNone) {
   change_rows("UPDATE run SET id = '../../evil'");
-  expect_archive_refused("its database holds a run with the id \"../../evil\", and an id is ten digits");
+  expect_archive_refused("its database holds a run with the id \"../../evil\": expected ten digits");
 }
 
 TEST_F(HostileBundle, ARunWithoutItsFolderAndAFolderWithoutItsRun) {
@@ -516,7 +516,7 @@ TEST_F(HostileBundle, TheSpecificationOfAnotherRun) {
   specification["question"] = std::string(64, '0');
   text = specification.dump();
   archive_.list_again();
-  expect_archive_refused("specification.json is of another experiment than run tiny");
+  expect_archive_refused("specification.json belongs to another experiment than run tiny");
 }
 
 TEST_F(HostileBundle, ASpecificationThatIsNone) {

@@ -176,7 +176,7 @@ TEST(Ls, ShowsTheNewestAndHowManyMoreThereAre) {
   sandbox.write("three.toml", "base = \"tiny.toml\"\nname = \"three\"\nseeds = [1, 2, 3]\n");
   ASSERT_EQ(sandbox.exp({"run", "three.toml"}).end.exit_code, 0);
   const std::string two = sandbox.exp({"ls", "-n", "2"}).output;
-  EXPECT_TRUE(contains(two, "the newest 2 of 3 runs: -n N shows N, --all all")) << two;
+  EXPECT_TRUE(contains(two, "the newest 2 of 3 runs: -n N shows N, --all shows all")) << two;
   EXPECT_TRUE(contains(two, "three-s3") && !contains(two, "three-s1")) << two;
   const std::string some = sandbox.exp({"ls", "-n", "2", "--state", "completed"}).output;
   EXPECT_TRUE(contains(some, "the newest 2; there are more: ")) << some;

@@ -70,7 +70,7 @@ TEST(Interruption, ASecondCtrlCKillsAWorkerThatDoesNotListen) {
   const pid_t exp = sandbox.start({"run", "tiny.toml"});
   wait_in_the_middle(sandbox, hold);
   ::kill(exp, SIGINT);
-  ASSERT_TRUE(sandbox.wait_for_text("output.txt", "(once more kills it)")) << sandbox.read("output.txt");
+  ASSERT_TRUE(sandbox.wait_for_text("output.txt", "(ask again to kill it)")) << sandbox.read("output.txt");
   ::kill(exp, SIGINT);
   const auto end = Sandbox::wait(exp);
   ASSERT_TRUE(end) << sandbox.read("output.txt");

@@ -69,7 +69,7 @@ TEST(Launcher, RunsGoOnWhileTheirExpIsGoneAndStatusBringsTheirEnd) {
   EXPECT_TRUE(contains(sandbox.exp({"status"}).output, "running"));
   EXPECT_EQ(sandbox.one("SELECT status FROM run_status"), "running") << "by its view too";
   const ProgramOutput again = sandbox.exp(launched({"run", "tiny.toml"}));
-  EXPECT_TRUE(contains(again.output, "tiny is running in a job on one, it is left alone")) << again.output;
+  EXPECT_TRUE(contains(again.output, "tiny is running in a job on one; skipped")) << again.output;
   hold.release();
   EXPECT_TRUE(eventually([&] {
     sandbox.exp({"status"});
@@ -205,13 +205,13 @@ TEST(Launcher, RefusesWhatCannotBeMeant) {
     EXPECT_TRUE(contains(output.errors, message)) << output.errors;
   };
   expect_refused({"--hosts", "a"}, "--hosts needs --launcher");
-  expect_refused({"--launcher", "ssh"}, "name them: --hosts node1,node2");
+  expect_refused({"--launcher", "ssh"}, "needs hosts: --hosts node1,node2");
   expect_refused({"--launcher", "shs", "--hosts", "a"}, "{command} is missing");
-  expect_refused({"--launcher", "ssh", "--hosts", "-oProxyCommand=x"}, "is no name of a host");
-  expect_refused({"--launcher", "ssh", "--hosts", "a;b"}, "is no name of a host");
-  expect_refused({"--launcher", "ssh", "--hosts", "a,a"}, "a stands twice");
+  expect_refused({"--launcher", "ssh", "--hosts", "-oProxyCommand=x"}, "is not the name of a host");
+  expect_refused({"--launcher", "ssh", "--hosts", "a;b"}, "is not the name of a host");
+  expect_refused({"--launcher", "ssh", "--hosts", "a,a"}, "a is given twice");
   expect_refused({"--launcher", "ssh", "--hosts", "a", "-j", "2"},
-                 "-j 2 needs as many hosts, --hosts names 1");
+                 "-j 2 needs as many hosts, but --hosts has 1");
   const ProgramOutput job = sandbox.exp({"job", "nowhere.order"});
   EXPECT_EQ(job.end.exit_code, 2);
   EXPECT_TRUE(contains(job.errors, "no order nowhere.order on ")) << job.errors;

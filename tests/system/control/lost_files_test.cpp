@@ -15,7 +15,7 @@ void remove_database(const Sandbox& sandbox) {
 }
 
 void expect_not_called_complete(const std::string& said) {
-  EXPECT_TRUE(contains(said, "tiny was trained to its end in ")) << said;
+  EXPECT_TRUE(contains(said, "tiny finished training in ")) << said;
   EXPECT_TRUE(
       contains(said, "but its end is not recorded: database encore.db was moved, removed or replaced"))
       << said;
@@ -53,7 +53,7 @@ TEST(LostFiles, OfASweepTheSummaryTellsWhatIsNotRecorded) {
   ASSERT_TRUE(end);
   EXPECT_EQ(end->exit_code, 75);
   const std::string said = sandbox.read("output.txt");
-  EXPECT_TRUE(contains(said, "s-dropout=0.1-s1 has ended, but that is not recorded")) << said;
+  EXPECT_TRUE(contains(said, "s-dropout=0.1-s1 has ended, but its end is not recorded")) << said;
   EXPECT_FALSE(contains(said, "completed")) << said;
   EXPECT_FALSE(contains(said, "running")) << said;
 }
@@ -100,7 +100,7 @@ TEST(LostFiles, ARunWhoseFolderIsGoneSaysSoAndBeginsAgain) {
   EXPECT_TRUE(contains(said, folder.string() + ", or its file lease, was moved or removed while the run was "
                                                "trained; this attempt ends without a checkpoint"))
       << said;
-  EXPECT_TRUE(contains(said, "run the same command again; it begins anew, for it has no checkpoint yet"))
+  EXPECT_TRUE(contains(said, "run the same command again; it starts again, because it has no checkpoint yet"))
       << said;
   EXPECT_FALSE(contains(said, "another attempt")) << said;
   EXPECT_FALSE(std::filesystem::exists(folder)) << "it is not made again, half empty";

@@ -83,7 +83,7 @@ TEST_F(Monitor, WithoutItNothingIsKept) {
                  "start it with --monitor");
   end_server();
   EXPECT_FALSE(fs::exists(run_folder() / "monitor"));
-  EXPECT_NE(output_of({"monitor", "tiny"}).find("nothing is kept of texts to run tiny yet"),
+  EXPECT_NE(output_of({"monitor", "tiny"}).find("nothing is stored about inputs of run tiny yet"),
             std::string::npos);
 }
 
@@ -144,9 +144,9 @@ TEST_F(Monitor, TextsAreKeptWhereAskedForAndCanBeForgotten) {
             R"({"entities":[]})");
   EXPECT_EQ(sandbox_.one("SELECT round((expires - unixepoch()) / 86400.0) FROM served_content LIMIT 1"),
             "7.0");
-  EXPECT_NE(
-      output_of({"monitor", "tiny", "--forget", id}).find("is forgotten: 1 text\nA server at work holds"),
-      std::string::npos);
+  EXPECT_NE(output_of({"monitor", "tiny", "--forget", id})
+                .find("is removed: 1 input\nA running server may still have"),
+            std::string::npos);
   EXPECT_EQ(sandbox_.one("SELECT count(*) FROM served"), "1");
   end_server();
   for (const auto& entry : fs::directory_iterator(run_folder() / "monitor"))
@@ -156,7 +156,7 @@ TEST_F(Monitor, TextsAreKeptWhereAskedForAndCanBeForgotten) {
   EXPECT_FALSE(anywhere("Zacharias"));
   const ProgramOutput again = sandbox_.exp({"monitor", "tiny", "--forget", id});
   EXPECT_EQ(again.end.exit_code, 1);
-  EXPECT_NE(again.errors.find("nothing is kept of a request " + id), std::string::npos) << again.errors;
+  EXPECT_NE(again.errors.find("nothing is stored about a request " + id), std::string::npos) << again.errors;
 }
 
 /// What clients have sent is for the user of the server alone, whatever the umask.
@@ -176,8 +176,8 @@ TEST_F(Monitor, NoOtherUserCanReadWhatIsKept) {
   }
   EXPECT_EQ(spools, 2) << "numbers and texts";
   const std::string said = sandbox_.read("serve.txt");
-  EXPECT_NE(said.find("--monitor-texts keeps texts of clients in encore.db, which other users of this "
-                      "machine can read; chmod 600 encore.db keeps them out"),
+  EXPECT_NE(said.find("--monitor-texts stores inputs of clients in encore.db, which other users of this "
+                      "machine can read; run chmod 600 encore.db to prevent this"),
             std::string::npos)
       << said;
 }
@@ -196,16 +196,16 @@ TEST_F(Monitor, AShiftGivesAnAlertAndACommandItsNumbers) {
 
   const ProgramOutput failed = sandbox_.exp({"monitor", "tiny", "--on-alert", "exit 7"});
   EXPECT_EQ(failed.end.exit_code, 1);
-  EXPECT_NE(failed.errors.find("ended with exit code 7; nobody may know"), std::string::npos)
+  EXPECT_NE(failed.errors.find("ended with exit code 7; the alert was not sent"), std::string::npos)
       << failed.errors;
   const ProgramOutput hung =
       sandbox_.exp({"monitor", "tiny", "--on-alert", "sleep 100", "--alert-timeout", "1"});
   EXPECT_EQ(hung.end.exit_code, 1);
-  EXPECT_NE(hung.errors.find("it had said nothing for 1 s"), std::string::npos) << hung.errors;
+  EXPECT_NE(hung.errors.find("it printed nothing for 1 s"), std::string::npos) << hung.errors;
 }
 
 TEST_F(Monitor, ARunWithoutAReferenceSaysHowToMakeOne) {
-  const std::string told = "has a reference, from its development set at the end of its training";
+  const std::string told = "already has a reference from its development set";
   EXPECT_NE(refusal_of({"evaluate", "tiny", "dev.conll", "--reference"}).find(told), std::string::npos);
   const fs::path file = run_folder() / "reference.json";
   ASSERT_TRUE(fs::exists(file));

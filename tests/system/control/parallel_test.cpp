@@ -126,8 +126,7 @@ TEST(Parallel, RetriesAreForCrashesAndNotForFailures) {
   };
   EXPECT_EQ(attempts("s-dropout=0.2-s2"), "3");
   EXPECT_EQ(attempts("s-dropout=0.1-s1"), "1");
-  EXPECT_TRUE(contains(output.errors, "trying again: it goes on from its checkpoint of step "))
-      << output.errors;
+  EXPECT_TRUE(contains(output.errors, "retrying: it resumes from its checkpoint of step ")) << output.errors;
 
   Sandbox few;
   few.set("FAKE_CRASH_AT", "7");
@@ -147,7 +146,7 @@ TEST(Parallel, FailFastStartsNoMoreAndHasTheOthersCheckpoint) {
   EXPECT_EQ(count(sandbox, "failed") + count(sandbox, "interrupted") + count(sandbox, "pending"), "129")
       << output.output << output.errors;
   EXPECT_EQ(sandbox.one("SELECT DISTINCT reason FROM run WHERE state = 'interrupted'"),
-            "asked to stop because another run ended badly (--fail-fast)");
+            "asked to stop because another run failed (--fail-fast)");
   EXPECT_TRUE(contains(output.output, "9 more runs were not started")) << output.output;
   EXPECT_TRUE(contains(output.errors, "--fail-fast was given: all 2 workers write a checkpoint first"))
       << output.errors;
@@ -167,7 +166,7 @@ TEST(Parallel, CtrlCAsksAllWorkersAndTheSameCommandGoesOn) {
   EXPECT_EQ(sandbox.one("SELECT count(DISTINCT run) FROM checkpoint"), "3");
   EXPECT_TRUE(sandbox.workers().empty());
   EXPECT_TRUE(contains(sandbox.read("output.txt"),
-                       "stopping: all 3 workers write a checkpoint first (once more kills them)"))
+                       "stopping: all 3 workers write a checkpoint first (ask again to kill them)"))
       << sandbox.read("output.txt");
   hold.release();
   ASSERT_EQ(sandbox.exp({"run", "sweep.toml", "-j", "3"}).end.exit_code, 0);
@@ -247,11 +246,11 @@ struct Refusal {
 
 TEST(Parallel, WrongOptionsAreRefusedBeforeAnythingStarts) {
   const std::vector<Refusal> refusals = {
-      {{"-j", "0"}, "-j 0 would run nothing; give at least 1"},
+      {{"-j", "0"}, "invalid -j 0: expected at least 1"},
       {{"-j", "many"}, "'many'"},
-      {{"--retries", "-1"}, "--retries is negative"},
+      {{"--retries", "-1"}, "invalid --retries -1"},
       {{"--keep-going", "--fail-fast"}, "--keep-going and --fail-fast exclude each other"},
-      {{"--devices", "0,1"}, "--devices names GPUs, and backend openmp computes on the cores"},
+      {{"--devices", "0,1"}, "--devices selects GPUs, but backend openmp computes on the cores"},
       {{"--retires", "2"}, "did you mean \"--retries\"?"},
   };
   for (const Refusal& refusal : refusals) {

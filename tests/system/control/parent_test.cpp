@@ -119,7 +119,7 @@ TEST_F(Parent, IsShownWithTheWeightsThatWereRead) {
       contains(exp({"show", "tuned"}).output, "starts from pre (" + id + "), weights " + sha256.substr(0, 8)))
       << exp({"show", "tuned"}).output;
   EXPECT_EQ(json_of({"explain", "tuned"}).at("starts_from"), "pre");
-  EXPECT_TRUE(contains(exp({"explain", "tuned.toml"}).output, "it starts from pre"));
+  EXPECT_TRUE(contains(exp({"explain", "tuned.toml"}).output, "starts from pre"));
   const std::string report = exp({"report", "tuned", "--format", "json"}).output;
   EXPECT_TRUE(contains(report, "tuned starts from the weights of pre (" + id + "), SHA-256 " + sha256 +
                                    ", which exp run trains first."));
@@ -130,7 +130,7 @@ TEST_F(Parent, IsShownWithTheWeightsThatWereRead) {
 TEST_F(Parent, ARunOfTheDatabaseCountsByItsWeights) {
   sandbox.write("named.toml", child_experiment("named", "{ run = \"pre\" }"));
   EXPECT_TRUE(contains(exp({"run", "named.toml"}, 2).errors,
-                       "named.toml:11:8: [model] from: there is no run \"pre\", for there is no database"));
+                       "named.toml:11:8: [model] from: there is no run \"pre\": the database"));
   exp({"run", "pre.toml"});
   EXPECT_TRUE(contains(exp({"plan", "named.toml"}).output, "new; starts from pre"));
   exp({"run", "named.toml"});
@@ -267,14 +267,14 @@ TEST_F(Parent, OfSeveralRunsOneIsChosenByItsName) {
         return text.replace(text.find("seed = 1\n"), 9, "");
       }());
   EXPECT_TRUE(contains(exp({"plan", "tuned.toml"}, 2).errors,
-                       "pre.toml asks for 2 runs (pre-s1, pre-s2), and a run starts from one; choose it with "
-                       "{ experiment = \"...\", name = \"pre-s1\" }"));
+                       "pre.toml has 2 runs (pre-s1, pre-s2), but a run starts from one; choose it with { "
+                       "experiment = \"...\", name = \"pre-s1\" }"));
   sandbox.write("tuned.toml", child_experiment("tuned", "{ experiment = \"pre.toml\", name = \"pre-s2\" }"));
   const json plan = json_of({"plan", "tuned.toml"});
   EXPECT_EQ(plan.at("runs")[0].at("name"), "pre-s2");
   EXPECT_EQ(plan.at("runs")[0].at("seed"), 2);
   sandbox.write("tuned.toml", child_experiment("tuned", "{ experiment = \"pre.toml\", name = \"pre-s3\" }"));
-  EXPECT_TRUE(contains(exp({"plan", "tuned.toml"}, 2).errors, "asks for no run \"pre-s3\"; did you mean"));
+  EXPECT_TRUE(contains(exp({"plan", "tuned.toml"}, 2).errors, "has no run \"pre-s3\"; did you mean"));
 }
 
 TEST_F(Parent, AWrongOrMissingFileIsReportedWhereItIsWrong) {
@@ -294,7 +294,7 @@ TEST_F(Parent, IsKeptByGcAndByRmUnlessForced) {
     std::vector<std::string> arguments = {"rm", "pre", "-y"};
     if (!purge.empty()) arguments.push_back(purge);
     const ProgramOutput refused = exp(arguments, 2);
-    EXPECT_TRUE(contains(refused.errors, ") stays: tuned needs its weights, which exp verify reads again") &&
+    EXPECT_TRUE(contains(refused.errors, ") stays: tuned needs its weights for exp verify") &&
                 contains(refused.errors, "give --force"))
         << refused.errors;
   }

@@ -40,7 +40,7 @@ class PlanVerb : public ::testing::Test {
 TEST_F(PlanVerb, KnowsNoTimeWhereNothingWasTrained) {
   const std::string output = output_of({"tiny.toml"});
   EXPECT_TRUE(contains(output, "1 of 1 runs to do")) << output;
-  EXPECT_TRUE(contains(output, "time unknown: no run like it yet")) << output;
+  EXPECT_TRUE(contains(output, "time unknown: no similar run yet")) << output;
   const nlohmann::json plan = json_of({"tiny.toml"});
   EXPECT_TRUE(plan.at("seconds").is_null());
   EXPECT_EQ(plan.at("without_time"), 1);
@@ -73,7 +73,7 @@ TEST_F(PlanVerb, GoesByTheEpochsOfALikeRun) {
   EXPECT_EQ(time.at("from_id"), sandbox_.one("SELECT id FROM run"));
   EXPECT_TRUE(time.at("different").empty()) << "a rate decides nothing about time";
   const std::string text = output_of({"tiny.toml", "-S", "train.epochs=8"});
-  EXPECT_TRUE(contains(text, "about 1m 20s; going by tiny (")) << text;
+  EXPECT_TRUE(contains(text, "about 1m 20s; estimated from tiny (")) << text;
 }
 
 TEST_F(PlanVerb, OfARunOfStepsGoesByTheTimeOfAStep) {
@@ -117,16 +117,16 @@ TEST_F(PlanVerb, NamesARunThatTimesAreTakenFromOnce) {
   sandbox_.write("sizes.toml", "base = \"tiny.toml\"\nseed = 2\n[sweep.grid]\n\"model.layers\" = [1, 2]\n");
   const std::string id = sandbox_.one("SELECT id FROM run");
   const auto going_by = [&](const std::string& text) {
-    const std::size_t begin = text.find("going by ");
+    const std::size_t begin = text.find("estimated from ");
     return begin == std::string::npos ? text : text.substr(begin, text.find('\n', begin) - begin);
   };
   EXPECT_EQ(going_by(output_of({"sizes.toml"})),
-            "going by tiny (" + id + "), which differs from some in model.layers");
+            "estimated from tiny (" + id + "), which differs from some of them in model.layers");
   sandbox_.write(
       "both.toml",
       "base = \"tiny.toml\"\n[sweep.grid]\n\"model.layers\" = [2, 3]\n\"model.width\" = [16, 32]\n");
   EXPECT_EQ(going_by(output_of({"both.toml"})),
-            "going by tiny (" + id + "), which differs in model.layers, model.width");
+            "estimated from tiny (" + id + "), which differs in model.layers, model.width");
 }
 
 TEST_F(PlanVerb, DividesByTheJobs) {
@@ -219,10 +219,10 @@ TEST_F(PlanVerb, ShowsTheValuesOfOneRunOrOfAll) {
 TEST_F(PlanVerb, RefusesWhatCannotBeMeant) {
   const ProgramOutput jobs = sandbox_.exp({"plan", "tiny.toml", "-j", "0"});
   EXPECT_EQ(jobs.end.exit_code, 2);
-  EXPECT_TRUE(contains(jobs.errors, "-j 0 would run nothing; give at least 1")) << jobs.errors;
+  EXPECT_TRUE(contains(jobs.errors, "invalid -j 0: expected at least 1")) << jobs.errors;
   const ProgramOutput run = sandbox_.exp({"plan", "tiny.toml", "tinny", "--values"});
   EXPECT_EQ(run.end.exit_code, 2);
-  EXPECT_TRUE(contains(run.errors, "no run of tiny.toml is called \"tinny\"; did you mean \"tiny\"?"))
+  EXPECT_TRUE(contains(run.errors, "no run of tiny.toml has the name \"tinny\"; did you mean \"tiny\"?"))
       << run.errors;
   EXPECT_FALSE(std::filesystem::exists(sandbox_.folder() / "encore.db")) << "nothing may be written";
 }

@@ -72,14 +72,13 @@ TEST_F(PluginChangeTest, AChangedFileIsRefusedBeforeAnythingStarts) {
   EXPECT_EQ(output.end.exit_code, 2);
   const std::string id = sandbox_.one("SELECT id FROM run");
   EXPECT_EQ(output.errors,
-            "exp: run tiny (" + id + ") cannot go on: " + change() +
-                "\nTo go on with the changed plugin, and have that recorded: "
-                "--accept-plugin-change. To train again as a new repeat: --fresh. Otherwise put "
-                "the old file back.\n");
+            "exp: run tiny (" + id + ") cannot be resumed: " + change() +
+                "\nTo resume with the changed plugin and record the change, pass --accept-plugin-change. To "
+                "train again as a new repeat, pass --fresh. Otherwise restore the old file.\n");
   EXPECT_EQ(sandbox_.one("SELECT count(*) FROM attempt"), "1");
   const ProgramOutput plan = sandbox_.exp({"plan", "mine.toml"});
   EXPECT_EQ(plan.end.exit_code, 0) << plan.errors;
-  EXPECT_TRUE(contains(plan.output, "tiny goes on only with --accept-plugin-change: " + change()))
+  EXPECT_TRUE(contains(plan.output, "tiny resumes only with --accept-plugin-change: " + change()))
       << plan.output;
 }
 
@@ -161,7 +160,7 @@ TEST_F(PluginChangeTest, ACompleteRunOfAnotherBuildIsKeptAndThePlanSaysSo) {
   sandbox_.set("FAKE_FINGERPRINT", "compiler=GNU 3.1");
   ASSERT_EQ(sandbox_.exp(run).end.exit_code, 0);
   const std::string text = sandbox_.exp({"plan", "mine.toml"}).output;
-  EXPECT_TRUE(contains(text, "tiny is kept, though it came from another build: ")) << text;
+  EXPECT_TRUE(contains(text, "tiny is kept, though another build trained it: ")) << text;
   EXPECT_TRUE(contains(text, "compiler is GNU 3.1 in its build and ")) << text;
 }
 
@@ -173,16 +172,15 @@ TEST_F(PluginChangeTest, ChangedTrainsAgainWhatAnotherFileTrainedAndNothingElse)
   const ProgramOutput nothing = sandbox_.exp(changed);
   EXPECT_EQ(nothing.end.exit_code, 0) << nothing.errors;
   EXPECT_EQ(nothing.output,
-            "nothing to do: no run of mine.toml was trained with another plugin file than is there now\n");
+            "nothing to do: no run of mine.toml was trained with a plugin file that has changed\n");
   rebuild();
   const ProgramOutput plan = sandbox_.exp({"plan", "mine.toml", "--seeds", "1-2", "--changed"});
-  EXPECT_TRUE(contains(plan.output, "other plugin file: a new repeat beside ")) << plan.output;
-  EXPECT_TRUE(contains(plan.output, "new, and --changed trains nothing new")) << plan.output;
+  EXPECT_TRUE(contains(plan.output, "changed plugin file: a new repeat in addition to ")) << plan.output;
+  EXPECT_TRUE(contains(plan.output, "new, but --changed trains only known runs")) << plan.output;
   EXPECT_TRUE(contains(plan.output, "1 of 2 runs to do")) << plan.output;
   const ProgramOutput again = sandbox_.exp(changed);
   EXPECT_EQ(again.end.exit_code, 0) << again.errors;
-  EXPECT_TRUE(contains(again.output, "1 of 2 runs to do, trained with other plugin files before"))
-      << again.output;
+  EXPECT_TRUE(contains(again.output, "1 of 2 runs to do, whose plugin files have changed")) << again.output;
   EXPECT_EQ(sandbox_.query("SELECT seed || ' ' || repeat || ' ' || state FROM run ORDER BY number"),
             (std::vector<std::string>{"1 1 completed", "1 2 completed"}));
   EXPECT_TRUE(contains(sandbox_.exp(changed).output, "nothing to do")) << "the newest repeat counts";
@@ -211,18 +209,17 @@ TEST_F(PluginChangeTest, ChangedIsRefusedWithWhatSaysOtherwise) {
   const auto errors = [&](const std::string& verb, const std::string& option) {
     return sandbox_.exp({verb, "mine.toml", "--changed", option}).errors;
   };
-  EXPECT_TRUE(contains(errors("run", "--fresh"), "--changed trains a part of what --fresh trains; give one"));
-  EXPECT_TRUE(
-      contains(errors("run", "--accept-plugin-change"),
-               "--changed trains again what --accept-plugin-change would go on with; give one of them"));
-  EXPECT_TRUE(contains(errors("retry", "--failed"), "--changed belongs to exp run"));
+  EXPECT_TRUE(contains(errors("run", "--fresh"), "--fresh and --changed exclude each other"));
+  EXPECT_TRUE(contains(errors("run", "--accept-plugin-change"),
+                       "--changed and --accept-plugin-change exclude each other"));
+  EXPECT_TRUE(contains(errors("retry", "--failed"), "--changed is an option of exp run"));
 }
 
 // --- plugins that never passed their checks ---
 
 TEST_F(PluginChangeTest, APluginThatNeverPassedItsChecksIsWarnedOf) {
   const std::string warning = "warning: plugin \"mine\" (" + old_hash() +
-                              ") never passed its checks here; before its numbers count: exp plugin check " +
+                              ") has not passed its checks on this machine; run exp plugin check " +
                               fs::canonical(library()).string() + "\n";
   const ProgramOutput plan = sandbox_.exp({"plan", "mine.toml"});
   EXPECT_TRUE(contains(plan.output, warning)) << plan.output;
@@ -239,7 +236,7 @@ TEST_F(PluginChangeTest, ACheckedFileIsNotWarnedOfUntilItChanges) {
   EXPECT_FALSE(contains(sandbox_.exp({"plan", "mine.toml"}).output, "warning"));
   rebuild();
   EXPECT_TRUE(contains(sandbox_.exp({"plan", "mine.toml"}).output,
-                       "plugin \"mine\" (" + new_hash() + ") never passed its checks here"));
+                       "plugin \"mine\" (" + new_hash() + ") has not passed its checks on this machine"));
 }
 
 TEST_F(PluginChangeTest, ShowListsThePlugins) {

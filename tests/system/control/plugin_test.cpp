@@ -101,7 +101,7 @@ TEST(PluginLs, ShowsEveryRefusalWithItsReason) {
   EXPECT_TRUE(contains(refusal(list, "bare.so"), "bare.so: has no manifest bare.json beside it"));
   EXPECT_TRUE(contains(refusal(list, "gone.json"), "gone.so: there is a manifest but no such file"));
   EXPECT_TRUE(contains(refusal(list, "cut.json"), "cut.so: is cut off at 5000 of "));
-  EXPECT_TRUE(contains(refusal(list, "text.json"), "text.so: is no shared object (no ELF file)"));
+  EXPECT_TRUE(contains(refusal(list, "text.json"), "text.so: is not a shared object (not an ELF file)"));
   EXPECT_EQ(refusal(list, "second.json"), "two plugins offer the schedule \"good\": " + mine +
                                               "good.json and " + mine +
                                               "second.json; remove one of them from the plugin folders");
@@ -126,7 +126,7 @@ TEST(PluginLs, FoldersAreSearchedInTheirOrderAndNamed) {
                                           "directory; make it readable, or take it out of the plugin path");
   const ProgramOutput mistyped = sandbox.exp({"plugin", "ls", "--plugin-path", "of_lien"});
   EXPECT_EQ(mistyped.end.exit_code, 2);
-  EXPECT_EQ(mistyped.errors, "exp: --plugin-path names \"" + root + "/of_lien\", which is no folder\n");
+  EXPECT_EQ(mistyped.errors, "exp: --plugin-path names \"" + root + "/of_lien\", which is not a folder\n");
   EXPECT_EQ(sandbox.exp({"plugin", "ls", "--backend", "cudda"}).errors,
             "exp: unknown backend \"cudda\"; did you mean \"cuda\"?\n");
 }
@@ -178,7 +178,7 @@ TEST(PluginInfo, ShowsFieldsAndMeasures) {
   for (const char* part : {"task topics  version 1, in [task]", "reader rows  version 1, in [data]",
                            "It reads the fields \"text\", to learn and to be scored also \"label\"",
                            "It gives the fields \"text\", \"label\"", "MEASURE", "accuracy  higher  a share",
-                           "without train.select the best checkpoint is the one of max dev/accuracy"})
+                           "without train.select, the best checkpoint is chosen by max dev/accuracy"})
     EXPECT_TRUE(contains(text.output, part)) << part << "\n" << text.output;
   const nlohmann::json list = nlohmann::json::parse(
       sandbox.exp({"plugin", "info", "topics", "--plugin-path", "mine", "--json"}).output);
@@ -198,10 +198,9 @@ TEST(PluginInfo, OneNameMayMeanSeveralTypes) {
 TEST(PluginInfo, AnUnknownNameGetsTheNearestAndTheFolders) {
   const ProgramOutput output = Sandbox().exp({"plugin", "info", "self_atention"});
   EXPECT_EQ(output.end.exit_code, 2);
-  EXPECT_TRUE(
-      output.errors.starts_with("exp: no plugin is called \"self_atention\" or offers a type of that "
-                                "name; did you mean \"self_attention\"? (searched: " +
-                                built_in_plugins().string() + ")"))
+  EXPECT_TRUE(output.errors.starts_with(
+      "exp: no plugin or type has the name \"self_atention\"; did you mean \"self_attention\"? (searched: " +
+      built_in_plugins().string() + ")"))
       << output.errors;
   EXPECT_TRUE(contains(Sandbox().exp({"plugin", "inof"}).errors, "did you mean \"info\"?"));
 }

@@ -52,11 +52,10 @@ class PluginTrustTest : public ::testing::Test {
   }
   std::string short_hash(const std::string& name) const { return sha256_of_file(path(name)).substr(0, 12); }
   std::string refusal(const std::string& folder, const std::string& change = "") const {
-    return "exp: run tiny would load code that you have not used before:\n  plugin \"mine\" 1.0.0 (" +
+    return "exp: run tiny needs to load code that you have not used before:\n  plugin \"mine\" 1.0.0 (" +
            short_hash(folder + "/mine.so") + "), " + path(folder) + "/mine.so" + change +
-           "\nspecification.json in the folder of the run names it; a plugin does whatever you may do. To "
-           "allow it: "
-           "--plugin-path " +
+           "\nThe run's specification.json names it. A plugin is code and runs with your permissions. To "
+           "allow it: --plugin-path " +
            path(folder) + "\n";
   }
 

@@ -103,7 +103,7 @@ TEST_F(PredictFile, LinesOfTextAreReadAsBefore) {
   EXPECT_EQ(output_of({"predict", "tiny", "--json", "--file", "asked"}), object);
   const ProgramOutput lines = sandbox_.exp({"predict", "tiny", "--format", "conll"}, "Anna lives .\n");
   EXPECT_EQ(lines_of(lines.output).size(), 4U) << "three words and the end of the sentence";
-  EXPECT_EQ(lines.errors, "exp: reading lines of text; --file - reads the standard input as conll\n");
+  EXPECT_EQ(lines.errors, "exp: reading lines of text; use --file - to read standard input as conll\n");
 }
 
 TEST_F(PredictFile, RowsAndObjectsGetTheLabelOfTheirText) {

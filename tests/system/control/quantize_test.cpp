@@ -95,8 +95,8 @@ TEST_F(QuantizeVerb, OfFourBitsLiesBesideTheOther) {
   EXPECT_TRUE(contains(text, " matrices as 4-bit integers, ") && contains(text, " predict tiny --int4 "))
       << text;
   EXPECT_TRUE(contains(failure({"predict", "tiny", "--int4", "--int8", "Anna"}),
-                       "--int8 and --int4 ask for two kinds of weights; give one of them"));
-  EXPECT_TRUE(contains(failure({"quantize", "tiny", "--bits", "5"}), "--bits is 5; it must be 8 or 4"));
+                       "--int8 and --int4 exclude each other"));
+  EXPECT_TRUE(contains(failure({"quantize", "tiny", "--bits", "5"}), "invalid --bits 5: expected 8 or 4"));
 }
 
 TEST_F(QuantizeVerb, TextsDecideInPlaceOfTheSet) {
@@ -105,7 +105,7 @@ TEST_F(QuantizeVerb, TextsDecideInPlaceOfTheSet) {
   EXPECT_EQ(answer.at("judged_by"), "vectors");
   EXPECT_EQ(answer.at("sample"), 2);
   const std::string text = output_of({"quantize", "tiny", "--texts", "lines.txt", "--tolerance", "1"});
-  EXPECT_TRUE(contains(text, "vectors  of 2 texts have moved by at most ")) << text;
+  EXPECT_TRUE(contains(text, "vectors  of 2 inputs have moved by at most ")) << text;
 }
 
 TEST_F(QuantizeVerb, RefusesWithTheReason) {
@@ -113,9 +113,10 @@ TEST_F(QuantizeVerb, RefusesWithTheReason) {
                        "weights_int8.safetensors is missing; exp quantize writes it anew"));
   EXPECT_TRUE(contains(failure({"predict", "tiny", "--int4", "Anna"}, 1),
                        "weights_int4.safetensors is missing; exp quantize --bits 4 writes it anew"));
-  EXPECT_TRUE(
-      contains(failure({"quantize", "tiny", "--tolerance", "-1"}), "--tolerance must be from 0 to 10"));
-  EXPECT_TRUE(contains(failure({"quantize", "tiny", "--examples", "0"}), "--examples must be at least 1"));
+  EXPECT_TRUE(contains(failure({"quantize", "tiny", "--tolerance", "-1"}),
+                       "invalid --tolerance -1: expected 0 to 10"));
+  EXPECT_TRUE(contains(failure({"quantize", "tiny", "--examples", "0"}),
+                       "invalid --examples 0: expected at least 1"));
   EXPECT_TRUE(contains(failure({"quantize", "tiny", "--keep", "nothing"}),
                        "--keep nothing names no matrix that could become integers; there are "));
   sandbox_.write("empty.txt", "\n  \n");

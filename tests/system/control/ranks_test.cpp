@@ -94,7 +94,7 @@ TEST_F(Ranks, VerifyWhatOneProcessHasTrained) {
   const std::string verified = output_of({"verify", "tiny", "--ranks", "2", "--scores"});
   EXPECT_TRUE(contains(verified, "equal")) << verified;
   EXPECT_TRUE(contains(verified, "(openmp, 2 ranks with 1 thread each)")) << verified;
-  EXPECT_TRUE(contains(refusal_of({"verify", "tiny", "--ranks", "3"}), "possible are 1, 2, 4"));
+  EXPECT_TRUE(contains(refusal_of({"verify", "tiny", "--ranks", "3"}), "expected one of 1, 2, 4"));
   EXPECT_TRUE(contains(refusal_of({"verify", "tiny", "--ranks", "2", "--kill-at", "3"}),
                        "--kill-at kills one process"));
 }
@@ -123,14 +123,16 @@ TEST_F(Ranks, ThatCannotBeMeasuredAreRefusedFirst) {
     options.insert(options.begin(), "bench");
     return refusal_of(options);
   };
-  EXPECT_TRUE(contains(refused({"--ranks", "2"}), "--ranks is about a step; name an experiment file"));
-  EXPECT_TRUE(contains(refused({"tiny.toml", "--ranks", "1,3"}), "possible are 1, 2, 4"));
-  EXPECT_TRUE(contains(refused({"tiny.toml", "--ranks", "0"}), "--ranks \"0\" is no whole number from 1 on"));
-  EXPECT_TRUE(contains(refused({"tiny.toml", "--ranks", "1", "--mpirun", "srun"}), "say how many with"));
   EXPECT_TRUE(
-      contains(refused({"tiny.toml", "--ranks", "2", "--order-cost"}), "--order-cost times the sums"));
+      contains(refused({"--ranks", "2"}), "--ranks measures a training step; name an experiment file"));
+  EXPECT_TRUE(contains(refused({"tiny.toml", "--ranks", "1,3"}), "expected one of 1, 2, 4"));
+  EXPECT_TRUE(contains(refused({"tiny.toml", "--ranks", "0"}),
+                       "--ranks \"0\": expected a whole number of at least 1"));
+  EXPECT_TRUE(contains(refused({"tiny.toml", "--ranks", "1", "--mpirun", "srun"}), "--mpirun needs --ranks"));
+  EXPECT_TRUE(
+      contains(refused({"tiny.toml", "--ranks", "2", "--order-cost"}), "--order-cost measures the sums"));
   EXPECT_TRUE(contains(refused({"tiny.toml", "--ranks", "2", "--mpirun", "no-such-launcher"}),
-                       "is started by no-such-launcher, which is not there"));
+                       "is started by no-such-launcher, which was not found"));
   const ProgramOutput joined = sandbox_.exp({"bench", "tiny.toml", "--ranks", "2", "--batch-size", "4",
                                              "--rounds", "2", "--mpirun", "env COUNT={ranks}"});
   EXPECT_EQ(joined.end.exit_code, 1);
@@ -145,7 +147,7 @@ TEST_F(Ranks, AreNotMeasuredByAWorkerWithoutMpi) {
   std::filesystem::permissions(sandbox_.folder() / "worker.sh", std::filesystem::perms::owner_all);
   sandbox_.set("ENCORE_WORKER", (sandbox_.folder() / "worker.sh").string());
   EXPECT_TRUE(contains(refusal_of({"bench", "tiny.toml", "--ranks", "2"}),
-                       "was built without MPI; build it again with ./exp build --mpi"));
+                       "was built without MPI; rebuild with ./exp build --mpi"));
 }
 
 TEST_F(Ranks, WhatCannotBeIsRefusedBeforeAnythingStarts) {
@@ -157,13 +159,13 @@ TEST_F(Ranks, WhatCannotBeIsRefusedBeforeAnythingStarts) {
   };
   EXPECT_TRUE(contains(refused({"--ranks", "3"}),
                        "--ranks 3 does not divide train.gradient_shards = 4, the parts of a batch that ranks "
-                       "share; possible are 1, 2, 4"));
-  EXPECT_TRUE(contains(refused({"--ranks", "0"}), "--ranks 0 would train nothing; give at least 1"));
+                       "share: expected one of 1, 2, 4"));
+  EXPECT_TRUE(contains(refused({"--ranks", "0"}), "invalid --ranks 0: expected at least 1"));
   EXPECT_TRUE(contains(refused({"--ranks", "2", "--mpirun", "no-such-launcher -n {ranks}"}),
-                       "--ranks 2 is started by no-such-launcher, which is not there"));
-  EXPECT_TRUE(contains(refused({"--mpirun", "srun -n {ranks}"}), "say how many with --ranks N"));
-  EXPECT_TRUE(contains(refused({"--ranks", "2", "--launcher", "sh -c {command}"}),
-                       "--ranks goes with --launcher slurm alone"));
+                       "--ranks 2 is started by no-such-launcher, which was not found"));
+  EXPECT_TRUE(contains(refused({"--mpirun", "srun -n {ranks}"}), "--mpirun needs --ranks N"));
+  EXPECT_TRUE(
+      contains(refused({"--ranks", "2", "--launcher", "sh -c {command}"}), "--ranks needs --launcher slurm"));
 }
 
 TEST_F(Ranks, ALauncherIsToldRanksAndThreads) {

@@ -474,7 +474,7 @@ TEST_F(RealWorker, APlantedSpecificationRunsNoCodeUnlessItsFolderIsAllowed) {
                                                   {"verify", "tiny"}}) {
     const ProgramOutput output = sandbox.exp(command);
     EXPECT_EQ(output.end.exit_code, 2);
-    EXPECT_TRUE(contains(output.errors, "would load code that you have not used before")) << output.errors;
+    EXPECT_TRUE(contains(output.errors, "needs to load code that you have not used before")) << output.errors;
     EXPECT_FALSE(std::filesystem::exists(mark)) << command.front();
   }
   sandbox.exp({"predict", "tiny", "Anna", "--plugin-path", "evil"});

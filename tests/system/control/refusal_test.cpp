@@ -74,7 +74,8 @@ TEST(Refusal, AWorkerThatIsNotThere) {
   sandbox.set("ENCORE_WORKER", "/nowhere/encore-worker");
   const ProgramOutput output = sandbox.exp({"run", "tiny.toml"});
   EXPECT_EQ(output.end.exit_code, 2);
-  EXPECT_TRUE(contains(output.errors, "/nowhere/encore-worker, which is no program")) << output.errors;
+  EXPECT_TRUE(contains(output.errors, "/nowhere/encore-worker, which is not an executable program"))
+      << output.errors;
   EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "encore.db"));
 }
 
@@ -103,8 +104,7 @@ TEST(Refusal, AnEmptyDatabaseIsNobodysAndTaken) {
   for (const char* verb : {"ls", "status"}) {
     const ProgramOutput output = sandbox.exp({verb});
     EXPECT_EQ(output.end.exit_code, 2);
-    EXPECT_TRUE(contains(output.errors, "database encore.db is empty: nothing was stored in it yet"))
-        << output.errors;
+    EXPECT_TRUE(contains(output.errors, "database encore.db is empty; exp run fills it")) << output.errors;
   }
   EXPECT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 0);
 }
@@ -115,7 +115,7 @@ TEST(Refusal, AnOutputThatCannotBeWritten) {
   const std::string exp = ENCORE_BUILD_DIR "/bin/exp";
   const ProgramOutput full = sandbox.shell(exp + " ls --csv >/dev/full");
   EXPECT_EQ(full.end.exit_code, 1);
-  EXPECT_EQ(full.errors, "exp: what was printed could not be written to its end; is the disk full?\n");
+  EXPECT_EQ(full.errors, "exp: error writing to standard output; is the disk full?\n");
   const ProgramOutput closed = sandbox.shell(exp + " run tiny.toml --fresh <&- >&- 2>&-");
   EXPECT_EQ(closed.end.exit_code, 0) << "whoever closes the output wants none";
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM run WHERE state = 'completed'"), "2");

@@ -60,7 +60,7 @@ TEST_F(ReportVerb, WritesEveryFormatAndTheSameBytesAgain) {
             sandbox_->read("a/tables/results-test-f1.csv"));
   sandbox_->write("a/tables/old.csv", "");
   EXPECT_TRUE(contains(output_of({"report", "pair", "--format", "csv", "-o", "a/tables/"}),
-                       "also there, not of this report: old.csv\n"));
+                       "from an earlier report: old.csv\n"));
   EXPECT_TRUE(sandbox_->shell("mkdir b && cp -r a/* b").end.exit_code == 0);
   sandbox_->change("VACUUM");
   for (const char* name : {"report.html", "report.md", "report.tex", "tables.csv"})
@@ -86,7 +86,7 @@ TEST_F(ReportVerb, WritesTwoPagesOrTheSectionsThatAreNamed) {
   expect_refused({"report", "pair", "--brief", "--sections", "curves", "-o", "x.html"},
                  "--brief and --sections exclude each other");
   expect_refused({"report", "pair", "--brief", "--against", "2026-01-01", "-o", "x.html"},
-                 "--brief has no room for --against");
+                 "--brief and --against exclude each other");
 }
 
 TEST(ReportVerbOfABase, AttachesWhatTheFileBuildsOnAndWhatTheCommandLineSet) {
@@ -135,7 +135,7 @@ TEST_F(ReportVerb, TakesTemplatesOfTheUser) {
   expect_refused({"report", "pair", "-o", "x.md", "--template", "short.md"},
                  "short.md: the placeholder \"{{body}}\" is missing");
   expect_refused({"report", "pair", "-o", "x.html", "--template", "own.md"},
-                 "--template own.md is of no use for html, which is made with \"report.html\"");
+                 "--template own.md does not fit html, which needs \"report.html\"");
   expect_refused({"report", "pair", "-o", "x.html", "--template", "gone"},
                  "--template names gone, which is not there");
   expect_refused({"report", "pair", "-o", "own.md", "--template", "own.md"},
@@ -150,22 +150,22 @@ TEST_F(ReportVerb, RefusesPlacesThatCannotBeWritten) {
   expect_refused({"report", "pair", "-o", "folder.html"},
                  "-o folder.html is a folder; name a file in it, such as folder.html/report.html");
   expect_refused({"report", "pair", "-o", "/dev/null/x.html"}, "/dev/null");
-  expect_refused({"report", "pair", "--format", "md"}, "files; name a place with -o");
+  expect_refused({"report", "pair", "--format", "md"}, "files; choose a folder with -o");
   expect_refused({"report", "pair", "--format", "csv"}, "or one table with --table");
   expect_refused({"report", "pair", "--format", "csv", "--table", "trial"}, "there is no table \"trial\"");
-  expect_refused({"report", "pair", "-o", "x.html", "--table", "trials"}, "--table is for csv");
+  expect_refused({"report", "pair", "-o", "x.html", "--table", "trials"}, "--table needs --format csv");
   expect_refused({"report", "all", "-o", "x.html", "--db", "none.db"}, "none.db");
 }
 
 TEST_F(ReportVerb, Refuses) {
   expect_refused({"report", "pair"}, "exp report needs -o with a file to write");
-  expect_refused({"report", "pair", "-o", "report.txt"}, "the name \"report.txt\" says no format");
+  expect_refused({"report", "pair", "-o", "report.txt"},
+                 "the file name \"report.txt\" has no known extension");
   expect_refused({"report", "pair", "-o", "r.json", "--format", "jsno"}, "did you mean \"json\"?");
   expect_refused({"report", "pari", "-o", "r.json"}, "did you mean \"pair\"?");
   expect_refused({"report", "pair", "-o", "r.json", "--metric", "test/f2"}, "did you mean \"test/f1\"?");
   expect_refused({"report", "pair", "-o", "r.json", "--metric", ""}, "--metric is empty");
-  expect_refused({"report", "pair", "-o", "r.json", "--template", "x"},
-                 "--template is for formats that people read");
+  expect_refused({"report", "pair", "-o", "r.json", "--template", "x"}, "--template cannot be used with");
   expect_refused({"report", "pair", "-o", "r.json", "--against", "2001-01-01"},
                  "none of these runs was finished before 2001-01-01 (UTC)");
 }

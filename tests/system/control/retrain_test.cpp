@@ -258,7 +258,7 @@ TEST_F(Retrain, RefusesWhatCannotBeMeant) {
   EXPECT_TRUE(contains(refusal_of({"retrain", "tiny"}), "exp retrain needs new examples: --with FILE"));
   EXPECT_TRUE(contains(refusal_of({"retrain", "--with", "new.conll"}), "a run"));
   EXPECT_TRUE(
-      contains(refusal_of({"retrain", "tiny", "--with", "nothing.conll"}), "nothing.conll is no file"));
+      contains(refusal_of({"retrain", "tiny", "--with", "nothing.conll"}), "nothing.conll is not a file"));
   const auto refused_rule = [&](const std::string& rule) {
     return refusal_of({"retrain", "tiny", "--with", "new.conll", "--promote-if", rule});
   };
@@ -268,12 +268,12 @@ TEST_F(Retrain, RefusesWhatCannotBeMeant) {
   EXPECT_TRUE(contains(refusal_of({"retrain", "tiny", "--with", "new.conll", "--measure", "f2"}),
                        "has no measure \"f2\"; did you mean \"f1\"?"));
   EXPECT_TRUE(contains(refusal_of({"retrain", "tiny", "--with", "new.conll", "--hold-out", "1.5"}),
-                       "--hold-out is a share of the new examples, above 0 and below 1"));
+                       "invalid --hold-out: expected a share of the new examples, above 0 and below 1"));
   EXPECT_TRUE(contains(refusal_of({"retrain", "tiny", "--with", "new.conll", "--hold-out", "0.1",
                                    "--new-test", "fresh.conll"}),
-                       "--new-test and --hold-out name two new test sets"));
+                       "--new-test and --hold-out exclude each other"));
   EXPECT_TRUE(contains(refusal_of({"retrain", "tiny", "--with", "new.conll", "--new-test", "new.conll"}),
-                       "must not be judged by what it learned from"));
+                       "must not be tested on its training data"));
 
   sandbox_.write("table.tsv", "a good film\tup\na bad film\tdown\n");
   const std::string format = refusal_of({"retrain", "tiny", "--with", "table.tsv"});

@@ -112,7 +112,7 @@ TEST(Search, EndsAndThenThereIsNothingToDo) {
   write_search(sandbox, asha);
   const ProgramOutput planned = sandbox.exp({"plan", "search.toml"});
   EXPECT_EQ(planned.end.exit_code, 0) << planned.errors;
-  EXPECT_TRUE(contains(planned.output, "search tune on openmp: 0 of 8 trials begun")) << planned.output;
+  EXPECT_TRUE(contains(planned.output, "search tune on openmp: 0 of 8 trials started")) << planned.output;
   EXPECT_TRUE(contains(planned.output, "propose  trial 1, 1 epoch:  learning_rate=")) << planned.output;
   EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "encore.db")) << "a plan writes nothing";
   const ProgramOutput first = sandbox.exp({"run", "search.toml"});
@@ -130,7 +130,7 @@ TEST(Search, EndsAndThenThereIsNothingToDo) {
   const std::string attempts = sandbox.one("SELECT count(*) FROM attempt");
   const ProgramOutput again = sandbox.exp({"run", "search.toml"});
   EXPECT_EQ(again.end.exit_code, 0);
-  EXPECT_TRUE(contains(again.output, "nothing to do: search tune is over")) << again.output;
+  EXPECT_TRUE(contains(again.output, "nothing to do: search tune is complete")) << again.output;
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM attempt"), attempts);
   expect_equal(sandbox);
 }
@@ -345,7 +345,7 @@ TEST(Search, WhatWasChangedByHandIsNamed) {
   const std::string values = sandbox.one("SELECT scores FROM search_observation WHERE number = " + complete);
   expect_different("UPDATE search_observation SET scores = '[0.123]' WHERE number = " + complete,
                    "UPDATE search_observation SET scores = '" + values + "' WHERE number = " + complete,
-                   "says dev/f1 0.123000, its runs answered ");
+                   "has dev/f1 0.123000, but its runs have ");
   expect_equal(sandbox);
   sandbox.change("DELETE FROM search_trial WHERE number = 2");
   const ProgramOutput damaged = sandbox.exp({"show", "tune"});
@@ -390,7 +390,7 @@ TEST(Search, TheBestTrialsAreTrainedAgainWithFreshSeeds) {
                   "json_extract(scores, '$[0]') DESC LIMIT 2)"),
       "2");
   expect_equal(sandbox);
-  EXPECT_TRUE(contains(sandbox.exp({"run", "search.toml"}).output, "nothing to do: search tune is over"));
+  EXPECT_TRUE(contains(sandbox.exp({"run", "search.toml"}).output, "nothing to do: search tune is complete"));
 
   const std::string before = sandbox.one("SELECT group_concat(point) FROM search_trial");
   ASSERT_EQ(sandbox.exp({"run", "search.toml", "-q", "-S", "search.confirm_seeds=4"}).end.exit_code, 0);
@@ -412,7 +412,7 @@ TEST(Search, TheBestTrialsAreTrainedAgainWithFreshSeeds) {
       "search_observation WHERE outcome = 'confirmed')");
   const ProgramOutput verified = sandbox.exp({"verify", "tune"});
   EXPECT_EQ(verified.end.exit_code, 3);
-  EXPECT_TRUE(contains(verified.output, "says dev/f1 0.123000, its runs answered ")) << verified.output;
+  EXPECT_TRUE(contains(verified.output, "has dev/f1 0.123000, but its runs have ")) << verified.output;
 }
 
 TEST(Search, AConfirmationWithAFailedSeedHasNoMean) {
@@ -526,7 +526,7 @@ TEST(Search, OutsideOfItAPrunedRunGoesOn) {
   const ProgramOutput run = sandbox.exp(
       {"run", "tiny.toml", "-S", "optimizer.learning_rate=" + rate, "-S", "model.dropout=" + dropout});
   EXPECT_EQ(run.end.exit_code, 0) << run.errors;
-  EXPECT_TRUE(contains(run.output, "it goes on from its checkpoint of step ")) << run.output;
+  EXPECT_TRUE(contains(run.output, "it resumes from its checkpoint of step ")) << run.output;
 }
 
 TEST(Search, ATrialWhoseRunWasRemovedIsNamed) {
@@ -539,7 +539,7 @@ TEST(Search, ATrialWhoseRunWasRemovedIsNamed) {
             0);
   const ProgramOutput again = sandbox.exp({"run", "search.toml", "-q"});
   EXPECT_NE(again.end.exit_code, 0);
-  EXPECT_TRUE(contains(again.errors, " was removed; exp undelete brings it back")) << again.errors;
+  EXPECT_TRUE(contains(again.errors, " was removed; run exp undelete to restore it")) << again.errors;
 }
 
 TEST(Search, IsShownAndListed) {
@@ -574,7 +574,7 @@ TEST(Search, RefusesWhatItCannotMean) {
   write_search(sandbox, asha);
   const ProgramOutput fresh = sandbox.exp({"run", "search.toml", "--fresh"});
   EXPECT_EQ(fresh.end.exit_code, 2);
-  EXPECT_TRUE(contains(fresh.errors, "a search decides by what is complete")) << fresh.errors;
+  EXPECT_TRUE(contains(fresh.errors, "a search decides by its complete runs")) << fresh.errors;
   const ProgramOutput size = sandbox.exp({"plan", "search.toml", "--size"});
   EXPECT_EQ(size.end.exit_code, 2);
   EXPECT_TRUE(contains(size.errors, "the file has a [search], which proposes its runs one after the other"))
@@ -594,7 +594,7 @@ TEST(Search, TwoAtOnceDoNotDecidePastEachOther) {
   ASSERT_TRUE(sandbox.wait_until("SELECT count(*) > 0 FROM search_trial", "1"));
   const ProgramOutput second = sandbox.exp({"run", "search.toml", "-q"});
   EXPECT_EQ(second.end.exit_code, 2);
-  EXPECT_TRUE(contains(second.errors, "another exp run works on search tune; it is left alone"))
+  EXPECT_TRUE(contains(second.errors, "another exp run works on search tune; this one does nothing"))
       << second.errors;
   const auto end = Sandbox::wait(first);
   ASSERT_TRUE(end);

@@ -64,9 +64,9 @@ TEST_F(Selecting, LsTakesWordsOptionsAndSorts) {
   EXPECT_EQ(names({"--reverse"}).front(), "pair-dropout=0.1-s1") << "the oldest first";
   EXPECT_TRUE(contains(output_of({"ls", "--sort", "name", "-n", "1"}),
                        "the first 1 by name of 4 runs: -n N shows N"));
-  expect_refused({"ls", "--sort", "dev/f11"}, "--sort \"dev/f11\" is no column; did you mean \"dev/f1\"?");
+  expect_refused({"ls", "--sort", "dev/f11"}, "unknown column --sort \"dev/f11\"; did you mean \"dev/f1\"?");
   expect_refused({"ls", "--column", "model.dropuot"},
-                 "--column \"model.dropuot\" is no column; did you mean \"model.dropout\"?");
+                 "unknown column --column \"model.dropuot\"; did you mean \"model.dropout\"?");
   expect_refused({"ls", "pari"},
                  "there is no run \"pari\", and no sweep of that name, in encore.db; did you mean \"pair\"?");
 }
@@ -103,25 +103,24 @@ TEST_F(Selecting, ShowExplainDumpAndReportTakeSeveral) {
   expect_refused({"dump", "--tag", "none", "--json"}, "no run fits --tag none; there is no tag \"none\"");
   expect_refused({"show", "pair", "--state", "failed"}, "none of the 4 runs of \"pair\" fits --state failed");
   expect_refused({"show", "x*"}, "no run matches \"x*\" in encore.db");
-  expect_refused({"show"}, "exp show needs a run, a pattern, a sweep, or an option such as --state");
+  expect_refused({"show"}, "exp show needs a run, a pattern, a sweep, or an option that selects runs");
   expect_refused({"explain", "pair.toml", "--tag", "x"},
-                 "\"pair.toml\" is an experiment file; it stands alone");
+                 "\"pair.toml\" is an experiment file; give it alone");
 }
 
 TEST_F(Selecting, DiffTakesTwoWordsOrTwoRunsInAll) {
-  EXPECT_TRUE(contains(output_of(with("diff", wide)), "the same but for the seed"));
-  EXPECT_TRUE(
-      contains(output_of({"diff", best(), "all", "--best", "dev/f1"}), "these are one and the same run"));
-  expect_refused({"diff", "pair"}, "exp diff needs two runs, and these are 4: pair-dropout=0.1-s1");
-  expect_refused({"diff", best(), "pair"}, "these are 4 runs, and exp diff takes one");
+  EXPECT_TRUE(contains(output_of(with("diff", wide)), "the same except for the seed"));
+  EXPECT_TRUE(contains(output_of({"diff", best(), "all", "--best", "dev/f1"}), "both are the same run"));
+  expect_refused({"diff", "pair"}, "exp diff needs two runs, but 4 are selected: pair-dropout=0.1-s1");
+  expect_refused({"diff", best(), "pair"}, "exp diff takes one run, but 4 are selected");
 }
 
 TEST_F(Selecting, PredictTakesTheBestOfASweep) {
   const ProgramOutput output = sandbox_->exp({"predict", "pair", "--best", "dev/f1", "Anna lives"});
   EXPECT_EQ(output.output, "text: Anna lives\n");
-  EXPECT_EQ(output.errors, "exp: the best of these by dev/f1 is " + best() + "\n");
+  EXPECT_EQ(output.errors, "exp: the best of these runs by dev/f1 is " + best() + "\n");
   expect_refused({"predict", "pair", "Anna"},
-                 "these are 4 runs, and exp predict takes one: pair-dropout=0.1-s1, pair-dropout=0.1-s2, "
+                 "exp predict takes one run, but 4 are selected: pair-dropout=0.1-s1, pair-dropout=0.1-s2, "
                  "pair-dropout=0.2-s1, pair-dropout=0.2-s2; name one, or add --best dev/loss");
   expect_refused({"predict", "pair", "--best", "dev/f2", "Anna"},
                  "--best \"dev/f2\": no run has a measure \"dev/f2\"; did you mean \"dev/f1\"?");
@@ -141,7 +140,7 @@ TEST_F(Selecting, EvaluateScoresEachOfThem) {
   EXPECT_EQ(nlohmann::json::parse(output_of({"evaluate", best(), "test.conll", "--json"})).at("file"),
             "test.conll");
   expect_refused({"evaluate", "test.conll"},
-                 "exp evaluate needs a run and a file to score, and there is only \"test.conll\"");
+                 "exp evaluate needs a run and a file to score, but has only \"test.conll\"");
 }
 
 TEST_F(Selecting, LogsAndStatusOfSeveral) {
@@ -164,36 +163,34 @@ TEST_F(Selecting, TagsAndNotesInBulk) {
   EXPECT_EQ(output_of({"note", "all", "--tag", "wide"}),
             "pair-dropout=0.2-s1: in table 2\npair-dropout=0.2-s2: in table 2\n");
   expect_refused({"note", "pair", "in table 3"},
-                 "this would replace the notes of 2 runs, pair-dropout=0.2-s1, pair-dropout=0.2-s2, "
-                 "and there is "
-                 "no terminal to ask at; -y says yes");
+                 "cannot ask whether to replace the notes of 2 runs, pair-dropout=0.2-s1, "
+                 "pair-dropout=0.2-s2: stdin is not a terminal; pass -y to confirm");
   EXPECT_EQ(sandbox_->one("SELECT count(*) FROM run WHERE note = 'in table 2'"), "2");
   output_of({"note", "pair", "", "-y"});
   EXPECT_EQ(sandbox_->one("SELECT count(*) FROM run WHERE note <> ''"), "0");
   EXPECT_EQ(output_of({"tag", "--where", "-seed < 0 AND tags = 'wide'", "-wide"}),
             "pair-dropout=0.2-s1: no tags\npair-dropout=0.2-s2: no tags\n");
   expect_refused({"tag", "--where", "seed = 9", "+x"}, "no run fits --where \"seed = 9\"");
-  expect_refused({"tag", "pair", "papper", "+x"}, "; to put it on as a tag, write +papper");
+  expect_refused({"tag", "pair", "papper", "+x"}, "; write +papper to add it as a tag");
 }
 
 TEST_F(Selecting, RmListsWhatWasFoundAndAsks) {
-  expect_refused(
-      with("rm", wide),
-      "this would take 2 runs, pair-dropout=0.2-s1, pair-dropout=0.2-s2, out of sight, and there is "
-      "no terminal to ask at; -y says yes");
-  expect_refused({"rm", "pair-dropout=0.2"}, "this would take 2 runs, ");
-  expect_refused({"rm", "--state", "completed"}, "this would take 4 runs, ");
+  expect_refused(with("rm", wide),
+                 "cannot ask whether to hide 2 runs, pair-dropout=0.2-s1, pair-dropout=0.2-s2, from exp ls: "
+                 "stdin is not a terminal; pass -y to confirm");
+  expect_refused({"rm", "pair-dropout=0.2"}, "cannot ask whether to hide 2 runs, ");
+  expect_refused({"rm", "--state", "completed"}, "cannot ask whether to hide 4 runs, ");
   EXPECT_EQ(names({}).size(), 4u);
-  EXPECT_EQ(count(output_of(with("rm", wide, {"-y"})), " is out of sight; "), 2u);
+  EXPECT_EQ(count(output_of(with("rm", wide, {"-y"})), " is hidden from exp ls; "), 2u);
   EXPECT_EQ(names({"--removed", "--where", "model.dropout > 0.15"}).size(), 2u);
   expect_refused({"show", "pair-dropout=0.2-s1"},
-                 "was removed; exp undelete pair-dropout=0.2-s1 brings it back");
+                 "was removed; exp undelete pair-dropout=0.2-s1 restores it");
   expect_refused(with("rm", wide, {"-y"}),
                  "none of the 2 runs of \"pair\" fits --where \"model.dropout > 0.15\"");
   EXPECT_EQ(output_of({"undelete", "pair-*"}),
-            "pair-dropout=0.2-s1 (completed) is back\npair-dropout=0.2-s2 (completed) is back\n");
+            "pair-dropout=0.2-s1 (completed) is restored\npair-dropout=0.2-s2 (completed) is restored\n");
   EXPECT_EQ(names({}).size(), 4u);
-  EXPECT_TRUE(contains(output_of({"rm", best()}), "is out of sight")) << "named, so nobody asks";
+  EXPECT_TRUE(contains(output_of({"rm", best()}), "is hidden from exp ls")) << "named, so nobody asks";
   output_of({"undelete", best()});
 }
 
@@ -202,7 +199,7 @@ TEST_F(Selecting, RmAtATerminalTakesANo) {
   if (sandbox_->shell("command -v script").end.exit_code != 0) GTEST_SKIP() << "there is no script(1) here";
   const ProgramOutput output = sandbox_->shell("printf 'n\\n' | script -qec '" + command + "' /dev/null");
   EXPECT_TRUE(contains(output.output, "take 4 runs, pair-dropout=0.1-s1, ")) << output.output;
-  EXPECT_TRUE(contains(output.output, "exp undelete brings back what was removed. [y/N]")) << output.output;
+  EXPECT_TRUE(contains(output.output, "exp undelete restores them. [y/N]")) << output.output;
   EXPECT_TRUE(contains(output.output, "nothing was done")) << output.output;
   EXPECT_EQ(names({}).size(), 4u);
 }
@@ -282,7 +279,7 @@ TEST(SelectingWhatFailed, RetryTakesTheSameOptions) {
             (std::vector<std::string>{"completed", "completed", "failed"}));
   const ProgramOutput file = sandbox.exp({"retry", "s.toml", "--failed", "--tag", "x"});
   EXPECT_EQ(file.end.exit_code, 2);
-  EXPECT_TRUE(contains(file.errors, "choose among runs of the database; \"s.toml\" is an experiment file"))
+  EXPECT_TRUE(contains(file.errors, "select runs of the database, but \"s.toml\" is an experiment file"))
       << file.errors;
 }
 

@@ -249,7 +249,7 @@ TEST_F(ServeFiles, RefusesBundlesThatAreNotWholeOrMadeToDoHarm) {
   specification["name"] = "tiny\x1b[2J";
   archive.content("specification.json") = specification.dump();
   archive.list_again();
-  expect_changed(archive, "the name of the run in its specification.json is none");
+  expect_changed(archive, "invalid name of the run in specification.json");
   EXPECT_FALSE(fs::exists(path("evil")));
 }
 
@@ -260,21 +260,21 @@ TEST_F(ServeFiles, RefusesWhatIsNoModelAndSaysWhatToDo) {
   make_folder_of("tiny", "model");
   const std::string both = "two.tar.zst holds 2 runs with parameters (";
   expect_no_service({"two.tar.zst"}, both);
-  expect_no_service({"two.tar.zst"}, "; say which with two.tar.zst:ID (exp bundle show has their names)");
+  expect_no_service({"two.tar.zst"}, "; choose one with two.tar.zst:ID (exp bundle show has their names)");
   expect_no_service({"two.tar.zst:zz"}, "holds no run whose id begins with \"zz\"; it has ");
   output_of({"bundle", "tiny", "--weights", "none", "-o", "none.tar.zst"});
   expect_no_service({"none.tar.zst"}, "none.tar.zst holds no run with its parameters");
   expect_no_service({"missing.tar.zst"}, "missing.tar.zst");
   expect_no_service({"no/folder"}, "no/folder: there is no such folder");
-  expect_no_service({"aside"}, "aside: it has no specification.json, so it is no folder of a run");
+  expect_no_service({"aside"}, "aside: it has no specification.json, so it is not the folder of a run");
   sandbox_.write("elsewhere/config.json", "{}");
   expect_no_service({"./elsewhere"}, "make a run of it first (exp import DIR)");
-  expect_no_service({"tiny", "model"}, "run tiny and model have one name, \"tiny\"");
-  expect_no_service({"model", "tiny.tar.zst"}, "model and tiny.tar.zst have one name, \"tiny\"");
+  expect_no_service({"tiny", "model"}, "run tiny and model have the same name, \"tiny\"");
+  expect_no_service({"model", "tiny.tar.zst"}, "model and tiny.tar.zst have the same name, \"tiny\"");
   expect_no_service({"model", "--monitor"},
-                    "--monitor keeps its numbers with a run of a database, and model");
-  expect_no_service({"tiny", "tiny.tar.zst", "--monitor=0.1"}, "and tiny.tar.zst is none of one");
-  expect_no_service({"model", "--int8", "--int4"}, "--int8 and --int4 ask for two kinds of weights");
+                    "--monitor stores its numbers with a run of a database, but model");
+  expect_no_service({"tiny", "tiny.tar.zst", "--monitor=0.1"}, "but tiny.tar.zst is not such a run");
+  expect_no_service({"model", "--int8", "--int4"}, "--int8 and --int4 exclude each other");
   move_away();
   expect_no_service({"tiny"}, "there is no database");
   expect_no_service({"model", "--tag", "live"}, "there is no database");

@@ -451,7 +451,7 @@ TEST_F(Serve, SaysThatAnswersWereLostWhenItsPatienceEnds) {
   const std::optional<ProcessEnd> end = end_server();
   ASSERT_TRUE(end.has_value());
   EXPECT_EQ(end->exit_code, 1);
-  EXPECT_TRUE(sandbox_.wait_for_text("serve.txt", "ended before every request was answered"));
+  EXPECT_TRUE(sandbox_.wait_for_text("serve.txt", "ended before all requests were answered"));
   EXPECT_TRUE(sandbox_.wait_until_no_workers());
 }
 
@@ -517,7 +517,7 @@ TEST_F(Serve, AsksForItsTokenAndNeedsOneForOtherMachines) {
     EXPECT_EQ(output.end.exit_code, 2) << output.output;
     return output.errors;
   };
-  EXPECT_NE(failure({"--host", "0.0.0.0"}).find("lets other machines in"), std::string::npos);
+  EXPECT_NE(failure({"--host", "0.0.0.0"}).find("accepts requests from other machines"), std::string::npos);
   EXPECT_NE(failure({"--host", "0.0.0.0", "--token-file", "short.txt"}).find("the token has 6 bytes"),
             std::string::npos);
   EXPECT_NE(failure({"--host", "nowhere"}).find("\"nowhere\" is no address"), std::string::npos);

@@ -133,7 +133,7 @@ TEST_F(PlanSize, RefusesShapesAndModelsThatCannotBe) {
   EXPECT_TRUE(contains(failure({"tiny.toml", "--size", "--length", "33"}),
                        "no sequence has 33 rows, the length that was asked for; the longest has 32"));
   EXPECT_TRUE(
-      contains(failure({"tiny.toml", "--size", "--batch", "0"}), "--batch is 0; it must be at least 1"));
+      contains(failure({"tiny.toml", "--size", "--batch", "0"}), "invalid --batch 0: expected at least 1"));
   EXPECT_TRUE(contains(failure({"tiny.toml", "--size", "--picked", "1.5"}), "--picked is 1.5"));
   EXPECT_TRUE(contains(failure({"tiny.toml", "--size", "--values"}), "--size and --values"));
   EXPECT_TRUE(contains(failure({"tiny.toml", "--length", "8"}), "add --size"));

@@ -74,7 +74,7 @@ TEST(Stop, UnknownNamesAndWrongUseAreRefused) {
   EXPECT_EQ(unknown.end.exit_code, 2);
   EXPECT_TRUE(contains(unknown.errors, "did you mean \"s-dropout=0.1-s1\"?")) << unknown.errors;
   EXPECT_TRUE(contains(sandbox.exp({"stop"}).errors, "exp stop needs a run, a sweep or --all"));
-  EXPECT_TRUE(contains(sandbox.exp({"stop", "s", "--all"}).errors, "leave the name out"));
+  EXPECT_TRUE(contains(sandbox.exp({"stop", "s", "--all"}).errors, "remove the name"));
   EXPECT_TRUE(contains(sandbox.exp({"stop", "s"}).output, "nothing is running"));
 }
 
@@ -139,7 +139,7 @@ TEST(Retry, FailedRunsBeginAnewAndLostOnesGoOn) {
     EXPECT_EQ(failed.end.exit_code, 0) << failed.output << failed.errors;
     EXPECT_EQ(sandbox.one(states), "5 completed, 1 lost") << target;
     EXPECT_EQ(first_step(sandbox, "s-dropout=0.1-s1"), "1") << "from the start";
-    EXPECT_TRUE(contains(failed.output, "failed before; it begins anew")) << failed.output;
+    EXPECT_TRUE(contains(failed.output, "failed before; it starts again")) << failed.output;
     const ProgramOutput lost = sandbox.exp({"retry", target, "--lost"});
     EXPECT_EQ(lost.end.exit_code, 0) << lost.output << lost.errors;
     EXPECT_EQ(sandbox.one(states), "6 completed");
@@ -167,10 +167,9 @@ TEST(Retry, RunsWhoseExpWasKilledCountAsLost) {
   EXPECT_EQ(sandbox.one(states), "2 completed, 4 pending") << retry.output;
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM attempt WHERE reason = 'the exp that started it is gone'"),
             "2");
-  EXPECT_EQ(
-      sandbox.exp({"retry", "s", "--failed", "--lost"}).output,
-      "nothing to do: no run of s has failed or is lost; 4 pending: exp run with the experiment file goes on "
-      "with those\n");
+  EXPECT_EQ(sandbox.exp({"retry", "s", "--failed", "--lost"}).output,
+            "nothing to do: no run of s has failed or is lost; 4 pending: exp run with the experiment file "
+            "resumes them\n");
 }
 
 TEST(Retry, WrongUseIsRefused) {
@@ -181,14 +180,14 @@ TEST(Retry, WrongUseIsRefused) {
     EXPECT_EQ(output.end.exit_code, 2) << message;
     EXPECT_TRUE(contains(output.errors, message)) << output.errors;
   };
-  expect_refused({"retry", "s"}, "say which runs to start again: --failed, --lost or both");
+  expect_refused({"retry", "s"}, "exp retry needs --failed, --lost or both");
   expect_refused({"retry", "--failed"}, "exp retry needs an experiment file, a sweep or a run");
   expect_refused({"retry", "absent", "--failed"}, "there is no run \"absent\"");
   expect_refused({"retry", "absent", "--failed"}, "and no sweep of that name, in encore.db");
   expect_refused({"retry", "ss", "--failed"}, "; did you mean \"s\"?");
-  expect_refused({"retry", "s", "--failed", "--seed", "3"}, "--seed belongs to an experiment file");
-  expect_refused({"retry", "s", "--failed", "--fresh"}, "--fresh belongs to exp run");
-  expect_refused({"retry", "s", "--failed", "-j", "0"}, "-j 0 would run nothing");
+  expect_refused({"retry", "s", "--failed", "--seed", "3"}, "--seed needs an experiment file");
+  expect_refused({"retry", "s", "--failed", "--fresh"}, "--fresh is an option of exp run");
+  expect_refused({"retry", "s", "--failed", "-j", "0"}, "invalid -j 0");
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM attempt"), "6");
 }
 

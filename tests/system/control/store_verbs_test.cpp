@@ -43,16 +43,17 @@ class StoreVerbs : public ::testing::Test {
 };
 
 TEST_F(StoreVerbs, ARemovedRunStartsAgainAndComesBack) {
-  EXPECT_TRUE(contains(output_of({"rm", "tiny"}), "tiny is out of sight; exp undelete tiny brings it back"));
+  EXPECT_TRUE(
+      contains(output_of({"rm", "tiny"}), "tiny is hidden from exp ls; exp undelete tiny restores it"));
   EXPECT_TRUE(contains(output_of({"ls"}), "no runs yet"));
   EXPECT_TRUE(contains(output_of({"ls", "--removed"}), "tiny"));
-  expect_refused({"show", "tiny"}, "run tiny was removed; exp undelete tiny brings it back");
+  expect_refused({"show", "tiny"}, "run tiny was removed; exp undelete tiny restores it");
   EXPECT_EQ(nlohmann::json::parse(output_of({"plan", "tiny.toml", "--json"})).at("runs").at(0).at("action"),
             "start");
   output_of({"run", "tiny.toml"});
   EXPECT_EQ(sandbox_.query("SELECT name || ' ' || repeat || ' ' || state FROM run ORDER BY number"),
             (std::vector<std::string>{"tiny 1 completed", "tiny-2 2 completed"}));
-  EXPECT_TRUE(contains(output_of({"undelete", "tiny"}), "tiny (completed) is back"));
+  EXPECT_TRUE(contains(output_of({"undelete", "tiny"}), "tiny (completed) is restored"));
   EXPECT_TRUE(contains(output_of({"run", "tiny.toml"}), "nothing to do"));
   expect_refused({"undelete", "tiny"}, "run tiny is not removed");
   expect_refused({"rm"}, "exp rm needs a run");
@@ -62,12 +63,11 @@ TEST_F(StoreVerbs, ARemovedRunStartsAgainAndComesBack) {
 
 TEST_F(StoreVerbs, PurgeAsksAndTakesTheFolder) {
   const std::string folder = folder_of("tiny");
-  expect_refused(
-      {"rm", "--purge", "tiny"},
-      "this would remove tiny for good, with checkpoints and predictions, and there is no terminal to ask "
-      "at; -y says yes");
+  expect_refused({"rm", "--purge", "tiny"},
+                 "cannot ask whether to remove tiny for good, with checkpoints and predictions: stdin is not "
+                 "a terminal; pass -y to confirm");
   EXPECT_TRUE(exists(folder));
-  EXPECT_TRUE(contains(output_of({"rm", "--purge", "-y", "tiny"}), "is gone for good"));
+  EXPECT_TRUE(contains(output_of({"rm", "--purge", "-y", "tiny"}), "is removed for good"));
   EXPECT_FALSE(exists(folder));
   EXPECT_EQ(sandbox_.one("SELECT count(*) FROM point"), "0");
   EXPECT_TRUE(contains(output_of({"db", "check"}), "is sound: 0 runs"));
@@ -85,7 +85,7 @@ TEST_F(StoreVerbs, ARunningRunIsNeitherRemovedNorCollected) {
   const std::string part = folder_of(name) + "/checkpoints/step-00000001.safetensors.part";
   sandbox_.write(part, "being written");
   expect_refused({"rm", name}, "run " + name + " is running in process");
-  expect_refused({"rm", "--purge", "-y", name}, "exp stop " + name + " ends it first");
+  expect_refused({"rm", "--purge", "-y", name}, "exp stop " + name + " stops it first");
   EXPECT_TRUE(contains(output_of({"gc", "-y"}), "nothing to remove"));
   ::kill(process, SIGINT);
   ASSERT_TRUE(Sandbox::wait(process));
@@ -104,7 +104,7 @@ TEST_F(StoreVerbs, GarbageIsShownThenRemoved) {
   EXPECT_EQ(found.at("items").at(0).at("run"), "tiny");
   EXPECT_TRUE(exists(old));
   const std::string text = output_of({"gc", "--dry-run"});
-  EXPECT_TRUE(contains(text, "1.0 kB would be removed; nothing was")) << text;
+  EXPECT_TRUE(contains(text, "1.0 kB would be removed (dry run)")) << text;
   EXPECT_TRUE(contains(output_of({"gc"}), "1.0 kB removed"));
   EXPECT_FALSE(exists(old));
   EXPECT_TRUE(exists(folder_of("tiny") + "/checkpoints/step-00000020.safetensors"));
@@ -115,7 +115,7 @@ TEST_F(StoreVerbs, FoldersOfUnknownRunsGoOnlyWithConsent) {
   const auto old = std::filesystem::file_time_type::clock::now() - std::chrono::hours(2);
   for (const char* path : {"encore.db.runs/00000000aa/attempt-0001.spool", "encore.db.runs/00000000aa"})
     std::filesystem::last_write_time(sandbox_.folder() / path, old);
-  expect_refused({"gc"}, "this would remove 1 folder of a run that encore.db does not know");
+  expect_refused({"gc"}, "cannot ask whether to remove 1 folder of a run that encore.db does not know");
   EXPECT_TRUE(exists("encore.db.runs/00000000aa"));
   EXPECT_TRUE(contains(output_of({"gc", "-y"}), "folder"));
   EXPECT_FALSE(exists("encore.db.runs/00000000aa"));
@@ -130,10 +130,10 @@ TEST_F(StoreVerbs, TagsAndNotes) {
   EXPECT_EQ(output_of({"ls", "--tag", "draft"}), "no run fits --tag draft; there is no tag \"draft\"\n");
   EXPECT_EQ(output_of({"ls", "--sweep", "tinny"}),
             "no run fits --sweep tinny; there is no sweep \"tinny\"; did you mean \"tiny\"?\n");
-  expect_refused({"tag", "tiny", "+two words"}, "\"two words\" is no tag: a tag is one word");
+  expect_refused({"tag", "tiny", "+two words"}, "invalid tag \"two words\": expected one word");
   expect_refused({"tag", "+paper"}, "exp tag needs a run");
   expect_refused({"tag", "tiny", "--paper"}, "unknown option --paper");
-  expect_refused({"tag", "tiny", "paper"}, "; to put it on as a tag, write +paper");
+  expect_refused({"tag", "tiny", "paper"}, "; write +paper to add it as a tag");
   EXPECT_EQ(output_of({"note", "tiny"}), "tiny has no note\n");
   EXPECT_EQ(output_of({"note", "tiny", "a \"good\" one"}), "tiny: noted\n");
   EXPECT_EQ(output_of({"note", "tiny"}), "a \"good\" one\n");
@@ -166,9 +166,9 @@ TEST_F(StoreVerbs, AQueryCannotWrite) {
         "CREATE TEMP TABLE t (x)", "WITH a AS (SELECT 1) INSERT INTO tag SELECT 1, 'x'"})
     expect_refused({"query", sql}, "exp query only reads: SELECT");
   expect_refused({"query", "SELECT 1; DELETE FROM run"}, "exp query takes one statement at a time");
-  expect_refused({"query", "SELEKT 1"}, "SQLite does not understand the query at character 1");
+  expect_refused({"query", "SELEKT 1"}, "invalid SQL at character 1");
   expect_refused({"query", "SELECT colour FROM run"}, "no such column: colour");
-  expect_refused({"query", " -- only a comment"}, "exp query needs a question");
+  expect_refused({"query", " -- only a comment"}, "exp query needs a statement");
   expect_refused({"query", "SELECT 1", "--csv", "--json"}, "exclude each other");
   EXPECT_EQ(sandbox_.one("SELECT group_concat(name || note) FROM run"), before);
   EXPECT_FALSE(exists("copy.db"));
@@ -195,20 +195,21 @@ TEST_F(StoreVerbs, ALongQueryIsEndedByCtrlC) {
 }
 
 TEST_F(StoreVerbs, ABackupIsADatabaseAndVacuumShrinks) {
-  EXPECT_TRUE(contains(output_of({"db", "backup", "safe.db"}), "1 run; the files of the runs are not in it"));
+  EXPECT_TRUE(
+      contains(output_of({"db", "backup", "safe.db"}), "1 run; it does not contain the files of the runs"));
   EXPECT_TRUE(contains(output_of({"ls", "--db", "safe.db"}), "tiny"));
-  expect_refused({"db", "backup", "safe.db"}, "safe.db exists; a backup replaces nothing, name another file");
+  expect_refused({"db", "backup", "safe.db"}, "safe.db exists; a backup replaces no file, name another one");
   expect_refused({"db", "backup"}, "exp db backup needs a file to write");
   expect_refused({"db", "bakup"}, "exp db has no \"bakup\"; did you mean \"backup\"?");
   EXPECT_TRUE(contains(output_of({"db", "vacuum"}), " before, "));
-  EXPECT_TRUE(contains(output_of({"db", "upgrade"}), "is of version 10 already, nothing to do"));
+  EXPECT_TRUE(contains(output_of({"db", "upgrade"}), "already has version 10, nothing to do"));
   EXPECT_TRUE(contains(output_of({"db", "check"}), "is sound: 1 run\n"));
 }
 
 TEST_F(StoreVerbs, RunsOfAnotherDatabaseComeWithTheirFolders) {
   output_of({"run", "tiny.toml", "--quiet", "--db", "cluster.db", "-S", "seed=2"});
   EXPECT_TRUE(contains(output_of({"db", "merge", "cluster.db", "--dry-run"}),
-                       "cluster.db: 1 run, 1 added, 0 updated, 0 the same, 0 left out (a dry run: nothing"));
+                       "cluster.db: 1 run, 1 added, 0 updated, 0 the same, 0 left out (dry run: nothing"));
   EXPECT_EQ(sandbox_.one("SELECT count(*) FROM run"), "1");
   EXPECT_TRUE(contains(output_of({"db", "merge", "cluster.db"}), "tiny-2"));
   EXPECT_TRUE(contains(output_of({"db", "check"}), "is sound: 2 runs"));
@@ -222,7 +223,7 @@ TEST_F(StoreVerbs, RunsOfAnotherDatabaseComeWithTheirFolders) {
   EXPECT_EQ(bare.end.exit_code, 1);
   EXPECT_TRUE(contains(bare.output, "is missing; copy the folder ")) << bare.output;
   expect_refused({"db", "merge"}, "exp db merge needs the file of another database");
-  expect_refused({"db", "merge", "encore.db"}, "encore.db is the database itself; name another one");
+  expect_refused({"db", "merge", "encore.db"}, "encore.db is the database itself; name another file");
   expect_refused({"db", "merge", "absent.db", "--db", "other.db"}, "there is no database absent.db");
   EXPECT_FALSE(exists("other.db"));
 }
@@ -232,14 +233,14 @@ TEST_F(StoreVerbs, CheckMissesTheBestCheckpointAndTheFolderOfRuns) {
   std::filesystem::remove(sandbox_.folder() / folder_of("tiny") / best);
   const ProgramOutput gone = sandbox_.exp({"db", "check"});
   EXPECT_EQ(gone.end.exit_code, 1);
-  EXPECT_EQ(gone.errors, "exp: run tiny: its best checkpoint, " + best + ", is gone\n");
+  EXPECT_EQ(gone.errors, "exp: run tiny: the best checkpoint, " + best + ", is missing\n");
 
   output_of({"db", "backup", "safe.db"});
   const ProgramOutput copy = sandbox_.exp({"db", "check", "--db", "safe.db"});
   EXPECT_EQ(copy.end.exit_code, 1);
   EXPECT_TRUE(contains(copy.errors,
-                       "safe.db.runs, the folder with the files of 1 run, is not there; a copy of a database "
-                       "needs a copy of that folder beside it, under this name\n"))
+                       "safe.db.runs, the folder with the files of 1 run, is missing; a copy of a database "
+                       "needs a copy of this folder beside it, with this name\n"))
       << copy.errors;
 }
 
@@ -252,10 +253,10 @@ TEST_F(StoreVerbs, AnOlderDatabaseIsUpgradedOnlyWhenAsked) {
   sqlite3_close(database);
   const std::string before = sandbox_.read("old.db");
   for (const char* verb : {"ls", "status", "gc"})
-    expect_refused({verb, "--db", "old.db"}, "exp db upgrade brings it");
+    expect_refused({verb, "--db", "old.db"}, "run exp db upgrade");
   EXPECT_EQ(sandbox_.read("old.db"), before);
   EXPECT_EQ(output_of({"db", "upgrade", "--db", "old.db"}),
-            "old.db is of version 10 now; as it was, of version 1, it lies in old.db.version-1.backup\n");
+            "old.db now has version 10; the copy of version 1 is old.db.version-1.backup\n");
   EXPECT_TRUE(contains(output_of({"ls", "--db", "old.db"}), "no runs yet"));
 }
 
@@ -385,7 +386,7 @@ TEST_F(StoreVerbs, BashCompletesVerbsOptionsAndRuns) {
       << "bash replaces only what follows the equals sign";
   EXPECT_EQ(completed(sandbox_, "exp show --db other.db "), " ");
   EXPECT_EQ(completed(sandbox_, "exp run "), " ");
-  expect_refused({"completion", "fish"}, "there is no completion for \"fish\"; there is for bash and zsh");
+  expect_refused({"completion", "fish"}, "invalid shell \"fish\": expected bash or zsh");
   expect_refused({"completion"}, "exp completion needs bash or zsh");
 }
 

@@ -246,7 +246,7 @@ TEST_F(Translation, LeavesAsABartAndComesBack) {
       << classes.errors;
   const ProgramOutput unsaid = sandbox_.exp({"import", "folder", "--name", "other"});
   EXPECT_EQ(unsaid.end.exit_code, 2);
-  EXPECT_TRUE(contains(unsaid.errors, "which several tasks take over; say which")) << unsaid.errors;
+  EXPECT_TRUE(contains(unsaid.errors, "which several tasks can import; choose one")) << unsaid.errors;
 }
 
 TEST_F(Translation, RefusesToLeaveAsABartThatIsNone) {

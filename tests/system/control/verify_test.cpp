@@ -90,8 +90,7 @@ TEST_F(Verify, StepsFromCheckpointKeepAndJson) {
   ASSERT_EQ(sandbox.exp({"run", "longer.toml"}).end.exit_code, 0);
   const ProgramOutput missing = sandbox.exp({"verify", "longer", "--from-checkpoint", "15"});
   EXPECT_EQ(missing.end.exit_code, 2);
-  EXPECT_TRUE(
-      contains(missing.errors, "run longer keeps no checkpoint of step 15; kept are those of steps 30"))
+  EXPECT_TRUE(contains(missing.errors, "run longer has no checkpoint of step 15; it has those of steps 30"))
       << missing.errors;
 }
 
@@ -101,7 +100,7 @@ TEST_F(Verify, ScoresAreComparedWhereThatIsAskedFor) {
   EXPECT_TRUE(contains(text, "tiny equal: 6 digests of steps 5 to 20 agree, and so do ")) << text;
   const std::string killed = verify({"--scores", "--kill-at", "13"}).output;
   EXPECT_TRUE(contains(killed, " scores (openmp, 1 thread, killed after")) << killed;
-  expect_refused({"--scores", "--steps", "10"}, "--scores needs the whole training; leave --steps out");
+  expect_refused({"--scores", "--steps", "10"}, "--scores needs the whole training; remove --steps");
   sandbox.set("FAKE_SURFACE", "1");
   EXPECT_TRUE(contains(verify().output, "tiny equal: 6 digests of steps 5 to 20 agree (")) << "nobody asked";
   const nlohmann::json verdict = nlohmann::json::parse(verify({"--scores", "--json"}, 3).output);
@@ -118,7 +117,7 @@ TEST_F(Verify, FromACheckpointOfARunThatDied) {
   sandbox.set("FAKE_CRASH_AT", "17");
   ASSERT_EQ(sandbox.exp({"run", "tiny.toml"}).end.exit_code, 75);
   expect_refused({"--from-checkpoint", "15"},
-                 "run tiny has no digest after step 15; it has some of steps 5 to 15");
+                 "run tiny has no digest after step 15; it has digests of steps 5 to 15");
   sandbox.set("FAKE_CRASH_AT", "-1");
   const std::filesystem::path at_15 = sandbox.folder() / folder() / "checkpoints/step-00000015.safetensors";
   std::filesystem::copy_file(at_15, sandbox.folder() / "kept");
@@ -141,10 +140,9 @@ TEST_F(Verify, AKillIsSurvivedAndCounts) {
   const std::string text = verify({"--kill-at", "13"}).output;
   EXPECT_TRUE(contains(text, "killed after step 13")) << text;
   EXPECT_TRUE(contains(text, "going on after step 12")) << text;
-  EXPECT_TRUE(contains(text, "agree (openmp, 1 thread, killed after step 13 and gone on from step 12)"))
-      << text;
-  EXPECT_TRUE(contains(verify({"--kill-at", "1"}).output, "killed after step 1 and begun again"));
-  EXPECT_TRUE(contains(verify({"--kill-at", "20"}).output, "gone on from step 19"));
+  EXPECT_TRUE(contains(text, "agree (openmp, 1 thread, killed after step 13, resumed from step 12)")) << text;
+  EXPECT_TRUE(contains(verify({"--kill-at", "1"}).output, "killed after step 1, started again"));
+  EXPECT_TRUE(contains(verify({"--kill-at", "20"}).output, "resumed from step 19"));
   // A worker that resumes wrongly is found: its first attempt and the run agree up to there.
   sandbox.set("FAKE_CHANGE_AT", "13");
   EXPECT_TRUE(contains(verify({"--kill-at", "13"}, 3).output, "different: from step 15 on"));
@@ -176,7 +174,7 @@ TEST_F(Verify, AnotherBitIsFoundWithStepTensorAndDistance) {
   const std::string block = verify({"--steps", "10"}, 3).output;
   EXPECT_TRUE(contains(block, "different: from step 10 on, first in parameters")) << block;
   EXPECT_TRUE(contains(
-      block, "distance: not known; the run keeps neither a checkpoint nor weights of a step from 10 to 10"))
+      block, "distance: unknown; the run keeps neither a checkpoint nor weights of a step from 10 to 10"))
       << block;
   EXPECT_EQ(sandbox.query("SELECT first_step || ' ' || scope FROM verification"),
             (std::vector<std::string>{"5 x", "20 x", "10 parameters"}));
@@ -240,7 +238,7 @@ TEST_F(Verify, DriftIsNotKnownWithoutACheckpoint) {
       "the run keeps neither a checkpoint nor weights of a step from 10 to 10, so only digests could be "
       "compared\n"))
       << text;
-  EXPECT_TRUE(contains(text, "drift of the layers: not known, there is no step of which both have")) << text;
+  EXPECT_TRUE(contains(text, "drift of the layers: unknown, because they have no checkpoint")) << text;
 }
 
 TEST_F(Verify, EveryAttemptThatLedToTheDifferenceCounts) {
@@ -264,10 +262,10 @@ TEST_F(Verify, RefusesRunsThatCannotBeVerified) {
   EXPECT_TRUE(contains(unknown.errors, "did you mean \"tiny\"?")) << unknown.errors;
   EXPECT_TRUE(contains(sandbox.exp({"verify"}).errors, "exp verify needs a run"));
 
-  expect_refused({"--steps", "0"}, "--steps is 0; steps count from 1");
-  expect_refused({"--steps", "3"}, "run tiny has no digest up to step 3; it has some of steps 5 to 20");
-  expect_refused({"--kill-at", "21"}, "--kill-at 21 is none of the steps that are trained, 1 to 20");
-  expect_refused({"--from-checkpoint", "7"}, "keeps no checkpoint of step 7; kept are those of steps 20");
+  expect_refused({"--steps", "0"}, "invalid --steps 0: expected at least 1");
+  expect_refused({"--steps", "3"}, "run tiny has no digest up to step 3; it has digests of steps 5 to 20");
+  expect_refused({"--kill-at", "21"}, "invalid --kill-at 21: expected one of the trained steps, 1 to 20");
+  expect_refused({"--from-checkpoint", "7"}, "has no checkpoint of step 7; it has those of steps 20");
   expect_refused({"--backend", "openm"}, "did you mean \"openmp\"?");
   expect_refused({"--threads", "-1"}, "--threads is negative");
 
@@ -275,10 +273,10 @@ TEST_F(Verify, RefusesRunsThatCannotBeVerified) {
   sandbox.write("dev.conll", data + "Anna\tO\n\n");
   expect_refused({}, "dev.conll (dev of run tiny) has changed since the run was planned");
   std::filesystem::remove(sandbox.folder() / "dev.conll");
-  expect_refused({}, "dev.conll (dev of run tiny) is not there any more");
+  expect_refused({}, "dev.conll (dev of run tiny) is missing");
   sandbox.write("dev.conll", data);
   sandbox.change("UPDATE run SET question = 'another'");
-  expect_refused({}, "specification.json is of another experiment than run tiny");
+  expect_refused({}, "specification.json belongs to another experiment than run tiny");
   sandbox.change("DELETE FROM digest");
   expect_refused({}, "run tiny (completed) has no digests to compare with");
   std::filesystem::remove(sandbox.folder() / folder() / "specification.json");
@@ -305,7 +303,7 @@ TEST_F(Verify, AWorkerThatFailsGivesNoVerdict) {
       << output.errors;
   sandbox.set("FAKE_FAIL_AT", "-1");
   sandbox.set("FAKE_CRASH_AT", "7");
-  EXPECT_TRUE(contains(verify({}, 1).errors, "ended with signal 9 (Killed) and without a last word"));
+  EXPECT_TRUE(contains(verify({}, 1).errors, "ended with signal 9 (Killed) without a final report"));
   EXPECT_EQ(sandbox.one("SELECT count(*) FROM verification"), "0");
 }
 

@@ -106,8 +106,8 @@ TEST_F(Library, SaysWhatIsWrong) {
   EXPECT_EQ(line_of(said, "no folder"), "1 path or model is NULL");
   EXPECT_EQ(line_of(said, "missing"), "2 /nowhere: there is no such folder");
   EXPECT_EQ(line_of(said, "other"),
-            "2 other: it has no specification.json, so it is no folder of a run; name encore.db.runs/ID (exp "
-            "show RUN says it), what exp export --format encore has written, or a bundle");
+            "2 other: it has no specification.json, so it is not the folder of a run; name encore.db.runs/ID "
+            "(exp show RUN prints it), a folder of exp export --format encore, or a bundle");
   EXPECT_EQ(line_of(said, "transformers"),
             "2 folder: this is a model of transformers; make a run of it first (exp import DIR)");
   EXPECT_EQ(line_of(said, "threads"), "1 encore_options.threads is from 0 to 512");

@@ -186,8 +186,8 @@ TEST_F(Outside, AReaderByItsReadme) {
   const ProgramOutput absent =
       shop_.shell("exp plugin check rows/build/" ENCORE_BACKEND_NAME "/plugins/rows.so --data absent.tsv");
   EXPECT_EQ(absent.end.exit_code, 2);
-  EXPECT_TRUE(
-      contains(absent.errors, "absent.tsv: no such file; --data names one that a reader of the plugin can"))
+  EXPECT_TRUE(contains(absent.errors,
+                       "absent.tsv: no such file; --data needs a file that a reader of the plugin can"))
       << absent.errors;
 
   // Beside a task that reads other fields.

@@ -16,34 +16,33 @@ void expect_refused(const Workshop& shop, const std::string& command, int exit_c
 TEST(PluginNew, RefusesNamesThatCannotBeOne) {
   const Workshop shop;
   const std::string why =
-      "cannot be the name of a plugin: it takes small letters, digits and _, a letter first, at most 64; for "
-      "example my_layers";
+      "cannot be the name of a plugin: expected at most 64 lower-case letters, digits and _, beginning with "
+      "a letter, such as my_layers";
   for (const std::string name : {"MyLayers", "my-layers", "1layer", "_layer", "../up", "mög", "a b"})
     expect_refused(shop, "exp plugin new '" + name + "'", 2, "\"" + name + "\" " + why);
   expect_refused(shop, "exp plugin new " + std::string(65, 'a'), 2, why);
-  expect_refused(shop, "exp plugin new test", 2,
-                 "\"test\" has a meaning of its own in builds; choose another");
+  expect_refused(shop, "exp plugin new test", 2, "\"test\" is a reserved name in builds; choose another");
   expect_refused(shop, "exp plugin new", 2, "exp plugin new needs a name");
   EXPECT_TRUE(std::filesystem::is_empty(shop.folder()));
 }
 
 TEST(PluginNew, RefusesNamesThatAreTaken) {
   const Workshop shop;
-  expect_refused(shop, "exp plugin new self_attention", 2, "there is a plugin \"self_attention\" already (");
+  expect_refused(shop, "exp plugin new self_attention", 2, "the plugin \"self_attention\" already exists (");
   expect_refused(shop, "exp plugin new self_attention", 2, "self_attention.json); choose another name");
-  expect_refused(shop, "exp plugin new adamw", 2, "there is an optimizer \"adamw\" already (");
+  expect_refused(shop, "exp plugin new adamw", 2, "an optimizer \"adamw\" already exists (");
   EXPECT_TRUE(std::filesystem::is_empty(shop.folder()));
 }
 
 TEST(PluginNew, RefusesKindsWithoutATemplate) {
   const Workshop shop;
   expect_refused(shop, "exp plugin new a --kind laier", 2,
-                 "there is no template for a plugin of kind \"laier\"; did you mean \"layer\"?");
+                 "invalid --kind \"laier\"; did you mean \"layer\"?");
   for (const std::string kind : {"norm", ""})
     expect_refused(shop, "exp plugin new a --kind '" + kind + "'", 2,
-                   "there is no template for a plugin of kind \"" + kind +
-                       "\"; there is \"head\", \"layer\", \"optimizer\", \"reader\", "
-                       "\"schedule\", \"task\", \"tokenizer\"");
+                   "invalid --kind \"" + kind +
+                       "\": expected \"head\", \"layer\", \"optimizer\", \"reader\", \"schedule\", \"task\", "
+                       "\"tokenizer\"");
   EXPECT_TRUE(std::filesystem::is_empty(shop.folder()));
 }
 
@@ -78,8 +77,9 @@ TEST(PluginBuild, RefusesAReaderWithAnOptionOfData) {
 TEST(PluginBuild, RefusesFoldersThatAreNoPlugin) {
   const Workshop shop;
   shop.write("empty/notes.txt", "");
-  expect_refused(shop, "exp plugin build absent", 2, "there is no folder absent; exp plugin new makes one");
-  expect_refused(shop, "exp plugin build empty", 2, "empty has no CMakeLists.txt; name the folder that");
+  expect_refused(shop, "exp plugin build absent", 2,
+                 "there is no folder absent; run exp plugin new to make one");
+  expect_refused(shop, "exp plugin build empty", 2, "empty has no CMakeLists.txt: expected a folder from");
   expect_refused(shop, "exp plugin build", 2, "exp plugin build needs the folder of a plugin");
   expect_refused(shop, "exp plugin new a; exp plugin build a --backend cudda", 2,
                  "unknown backend \"cudda\"; did you mean \"cuda\"?");
@@ -95,8 +95,7 @@ TEST(PluginBuild, PassesOnWhatTheToolsSay) {
   EXPECT_EQ(output.end.exit_code, 1);
   EXPECT_TRUE(contains(output.output + output.errors, "a/a.cpp:"))
       << "the compiler's place: " << output.output;
-  EXPECT_TRUE(contains(output.errors, "exp: a could not be built; the message stands above"))
-      << output.errors;
+  EXPECT_TRUE(contains(output.errors, "exp: a could not be built; see the message above")) << output.errors;
 
   shop.write("a/a.cpp", "extern \"C\" int nothing() { return 0; }\n");
   const ProgramOutput no_plugin = shop.shell("exp plugin build a");
@@ -106,7 +105,7 @@ TEST(PluginBuild, PassesOnWhatTheToolsSay) {
 
   shop.write("a/CMakeLists.txt",
              "cmake_minimum_required(VERSION 3.25)\nproject(a LANGUAGES CXX)\nfind_packag(encore)\n");
-  expect_refused(shop, "exp plugin build a", 1, "exp: CMake could not configure a; its message stands above");
+  expect_refused(shop, "exp plugin build a", 1, "exp: CMake could not configure a; see its message above");
   expect_refused(shop, "exp plugin build a", 1, "Unknown CMake command \"find_packag\"");
 
   shop.write("a/CMakeLists.txt",
@@ -116,8 +115,8 @@ TEST(PluginBuild, PassesOnWhatTheToolsSay) {
 
   shop.write("b/CMakeLists.txt", "cmake_minimum_required(VERSION 3.25)\nproject(b LANGUAGES NONE)\n");
   expect_refused(shop, "exp plugin build b", 1,
-                 "exp: b was built, but there is no plugin in b/build/" ENCORE_BACKEND_NAME
-                 "/plugins; its CMakeLists.txt must call encore_add_plugin");
+                 "exp: built b, but found no plugin in b/build/" ENCORE_BACKEND_NAME
+                 "/plugins: call encore_add_plugin() in its CMakeLists.txt");
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ TEST(SlurmInterruption, StopCancelsWhatIsQueued) {
   cluster.slurm("scontrol update PartitionName=work State=DOWN");
   ASSERT_EQ(cluster.run("sweep.toml", {"--detach"}).end.exit_code, 0);
   const ProgramOutput stop = cluster.sandbox().exp({"stop", "s-s1"});
-  EXPECT_TRUE(contains(stop.output, "s-s1 is stopped; its job had not begun with it"))
+  EXPECT_TRUE(contains(stop.output, "s-s1 is stopped; its job had not started it"))
       << stop.output << stop.errors;
   EXPECT_EQ(cluster.sandbox().one(states_query), "2 running, 1 stopped");
   EXPECT_TRUE(eventually([&] {

@@ -25,14 +25,13 @@ TEST(SlurmRefusal, WhatCannotBeMeantIsRefusedBeforeAnythingIsStarted) {
     EXPECT_EQ(output.end.exit_code, 2) << message << output.output << output.errors;
     EXPECT_TRUE(contains(output.errors, message)) << output.errors;
   };
-  expect_refused({"--site", "site.toml"}, "--site goes with --launcher slurm");
-  expect_refused({"--detach"}, "--detach goes with --launcher slurm");
-  expect_refused({"--launcher", "slurm", "-j", "2"}, "-j does not go with --launcher slurm");
-  expect_refused({"--launcher", "slurm", "--hosts", "a"}, "--hosts names machines");
-  expect_refused({"--launcher", "slurm", "--devices", "0"}, "--devices names GPUs of this machine");
-  expect_refused({"--launcher", "slurm", "--step-timeout", "-5"}, "--step-timeout is negative");
-  expect_refused({"--launcher", "ssh", "--hosts", "a", "--ranks", "2"},
-                 "--ranks goes with --launcher slurm alone");
+  expect_refused({"--site", "site.toml"}, "--site needs --launcher slurm");
+  expect_refused({"--detach"}, "--detach needs --launcher slurm");
+  expect_refused({"--launcher", "slurm", "-j", "2"}, "-j and --launcher slurm exclude each other");
+  expect_refused({"--launcher", "slurm", "--hosts", "a"}, "remove --hosts");
+  expect_refused({"--launcher", "slurm", "--devices", "0"}, "--devices selects GPUs of this machine");
+  expect_refused({"--launcher", "slurm", "--step-timeout", "-5"}, "invalid --step-timeout -5");
+  expect_refused({"--launcher", "ssh", "--hosts", "a", "--ranks", "2"}, "--ranks needs --launcher slurm");
   expect_refused({"--launcher", "slurm", "--site", "site.toml"}, "site.toml:2:1");
   expect_refused({"--launcher", "slurm", "--site", "nowhere.toml"}, "cannot read nowhere.toml");
   EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "encore.db"));
@@ -52,7 +51,8 @@ TEST(SlurmRefusal, RanksNeedALauncherOfTheSiteAndDivideTheShards) {
     EXPECT_EQ(output.end.exit_code, 2) << message << output.output << output.errors;
     EXPECT_TRUE(contains(output.errors, message)) << output.errors;
   };
-  expect_refused("mute.toml", "2", "--ranks 2 with --launcher slurm needs what starts ranks inside a job");
+  expect_refused("mute.toml", "2",
+                 "--ranks 2 with --launcher slurm needs the command that starts ranks inside a job");
   expect_refused("site.toml", "3", "--ranks 3 does not divide train.gradient_shards = 4");
   expect_refused("site.toml", "2", "was built without MPI");  // the scripted worker
   expect_refused("wrong.toml", "2", "wrong.toml:2:7");
@@ -73,9 +73,9 @@ TEST(SlurmRefusal, ASearchIsNeitherDetachedNorGivenRanks) {
     EXPECT_EQ(output.end.exit_code, 2) << message << output.output << output.errors;
     EXPECT_TRUE(contains(output.errors, message)) << output.errors;
   };
-  expect_refused({"--detach"}, "a search decides by what has ended: exp run stays");
-  expect_refused({"--ranks", "2"}, "--ranks is for runs of an experiment file");
-  expect_refused({"-j", "0"}, "-j 0 would run nothing");
+  expect_refused({"--detach"}, "--detach cannot be used in a search");
+  expect_refused({"--ranks", "2"}, "--ranks cannot be used with [search]");
+  expect_refused({"-j", "0"}, "invalid -j 0");
   EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "encore.db"));
 }
 

@@ -70,7 +70,7 @@ TEST(SlurmSearch, GoesOnWithTheJobsOfAnExpThatWasKilledAndDecidesAsALocalOne) {
   EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
   expect_record_of_local_search(cluster, options);
   expect_whole(cluster);
-  EXPECT_TRUE(contains(cluster.run("search.toml").output, "nothing to do: search tune is over"));
+  EXPECT_TRUE(contains(cluster.run("search.toml").output, "nothing to do: search tune is complete"));
 }
 
 TEST(SlurmSearch, StopEndsItWithACheckpointAndTheSameCommandGoesOn) {
@@ -83,7 +83,7 @@ TEST(SlurmSearch, StopEndsItWithACheckpointAndTheSameCommandGoesOn) {
   hold.wait_for(1);
   ::kill(exp, SIGINT);
   EXPECT_EQ(Sandbox::wait(exp)->exit_code, 75) << cluster.sandbox().read("output.txt");
-  EXPECT_TRUE(contains(cluster.sandbox().read("output.txt"), "the search is not over"));
+  EXPECT_TRUE(contains(cluster.sandbox().read("output.txt"), "search unfinished"));
   EXPECT_EQ(cluster.slurm("squeue -h"), "");
   EXPECT_EQ(cluster.sandbox().one("SELECT count(*) FROM search_observation"), "0");
   hold.release();

@@ -45,7 +45,7 @@ TEST(SlurmSweep, DetachedRunsAreShownInTheQueueAndEndWithoutAnExp) {
   cluster.slurm("scontrol update PartitionName=work State=DOWN");
   const ProgramOutput output = cluster.run("sweep.toml", {"--detach"});
   EXPECT_EQ(output.end.exit_code, 0) << output.output << output.errors;
-  EXPECT_TRUE(contains(output.output, "3 runs are in the hands of Slurm (1 submission)")) << output.output;
+  EXPECT_TRUE(contains(output.output, "3 runs are submitted to Slurm (1 submission)")) << output.output;
   EXPECT_TRUE(eventually([&] {
     return contains(cluster.sandbox().exp({"status"}).output,
                     "queued in Slurm, job 1_0, reason PartitionDown");

@@ -106,7 +106,7 @@ TEST_F(TwoSites, TheOtherClustersJobsAreNeitherTakenForLostNorCancelled) {
   log_in("north");
   for (int look = 0; look < 2; ++look) {
     const ProgramOutput status = sandbox_.exp({"status"});
-    EXPECT_TRUE(contains(status.output, "in the hands of Slurm on cluster south")) << status.output;
+    EXPECT_TRUE(contains(status.output, "submitted to Slurm on cluster south")) << status.output;
   }
   const ProgramOutput again = sandbox_.exp(submit("north", {"--detach"}));
   EXPECT_TRUE(contains(again.output, "is running in Slurm job")) << again.output;

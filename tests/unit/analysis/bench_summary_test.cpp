@@ -127,7 +127,7 @@ TEST(BenchSummary, AResultSurvivesItsJson) {
     ADD_FAILURE();
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),
-                 "old.json is no result of exp bench --json: its format is 99, this exp reads 1");
+                 "old.json is not a result of exp bench --json: its format is 99, this exp reads 1");
   }
 }
 

@@ -80,13 +80,13 @@ TEST(Binder, AnOptionMayHaveAValueOfItsOwnAndAnEmptyOne) {
 
 TEST(Binder, RefusesAnUnknownOptionAndNamesTheNearest) {
   EXPECT_EQ(refusal({"--jsn"}),
-            "unknown option --jsn; did you mean \"--json\"? (exp sample -h shows what there is)");
+            "unknown option --jsn; did you mean \"--json\"? (exp sample -h shows the options)");
 }
 
 TEST(Binder, RefusesAbbreviationsRepetitionsAndWrongNumbers) {
   EXPECT_NE(refusal({"--see", "3"}).find("unknown option --see"), std::string::npos);
   EXPECT_EQ(refusal({"--seed", "three"}),
-            "the argument ('three') for option '--seed' is invalid (exp sample -h shows what there is)");
+            "the argument ('three') for option '--seed' is invalid (exp sample -h shows the options)");
   EXPECT_NE(refusal({"--seed", "1.5"}).find("invalid"), std::string::npos);
   EXPECT_NE(refusal({"--seed"}).find("seed"), std::string::npos);
   EXPECT_NE(refusal({"--seed", "1", "--seed", "2"}).find("more than once"), std::string::npos);

@@ -98,10 +98,9 @@ TEST_F(DocumentTest, TheLaterOfTwoWaysToSayOneThingCounts) {
 
 TEST_F(DocumentTest, RefusesTwoWaysToSayOneThingInOneCommandLine) {
   const fs::path file = write("a.toml", "[train]\nepochs = 1\n");
-  EXPECT_EQ(
-      problem(file, {"train.steps=7", "train.epochs=3"}),
-      "-S train.steps=7: this stands beside -S train.epochs=3, another way to say the same; keep one of "
-      "them");
+  EXPECT_EQ(problem(file, {"train.steps=7", "train.epochs=3"}),
+            "-S train.steps=7: this and -S train.epochs=3 set the same; keep one of "
+            "them");
   EXPECT_EQ(problem(file, {"train.epochs=3", "train.steps=7"}),
             problem(file, {"train.steps=7", "train.epochs=3"}));
   EXPECT_NE(problem(file, {"train.batch_size=3", "train.batch_tokens=7"}), "no problem");
@@ -165,10 +164,9 @@ TEST_F(DocumentTest, RefusesAnEndlessChainOfBases) {
 }
 
 TEST_F(DocumentTest, RefusesABaseWithANulInItsPath) {
-  EXPECT_EQ(problem(write("a.toml", "base = \"b.toml\\u0000x\"\n")),
-            at("a.toml") +
-                ":1:8: option \"base\" holds the character U+0000, which neither texts nor paths may "
-                "have");
+  EXPECT_EQ(
+      problem(write("a.toml", "base = \"b.toml\\u0000x\"\n")),
+      at("a.toml") + ":1:8: option \"base\" holds the character U+0000, which text and paths cannot have");
 }
 
 TEST_F(DocumentTest, ALongOverrideIsRefusedBriefly) {
@@ -208,11 +206,11 @@ TEST_F(DocumentTest, ASeedOfTheCommandLineReplacesSeeds) {
 
 TEST_F(DocumentTest, RefusesAnOverrideThatSetsNothing) {
   const fs::path file = write("a.toml", "");
-  EXPECT_EQ(problem(file, {"model.width"}),
-            "-S model.width: this sets nothing; write key=value, as in model.width=256");
-  EXPECT_EQ(problem(file, {"=3"}), "-S =3: this sets nothing; write key=value, as in model.width=256");
-  EXPECT_EQ(problem(file, {"model width=3"}),
-            "-S model width=3: \"model width\" is no name of an option; names look like model.width");
+  EXPECT_EQ(problem(file, {"model.width"}), "-S model.width: expected key=value, as in model.width=256");
+  EXPECT_EQ(problem(file, {"=3"}), "-S =3: expected key=value, as in model.width=256");
+  EXPECT_EQ(
+      problem(file, {"model width=3"}),
+      "-S model width=3: \"model width\" is not the name of an option: expected a name such as model.width");
 }
 
 TEST_F(DocumentTest, RefusesAnOverrideThroughAValue) {
@@ -221,7 +219,7 @@ TEST_F(DocumentTest, RefusesAnOverrideThroughAValue) {
   apply_overrides(document.root, document.overrides, problems);
   ASSERT_EQ(problems.all().size(), 1U);
   EXPECT_EQ(problems.all()[0].text(),
-            "-S model.width.x=7: \"model.width.x\" runs through something that is no table");
+            "-S model.width.x=7: \"model.width.x\" goes through a value that is not a table");
 }
 
 TEST_F(DocumentTest, FindsPluginFolders) {
@@ -241,9 +239,10 @@ TEST_F(DocumentTest, RefusesPluginFoldersThatAreNone) {
   };
   EXPECT_EQ(
       refused("plugin_path = [\"nowhere\"]\n"),
-      at("a.toml") + ":1:16: option \"plugin_path\" names \"" + at("nowhere") + "\", which is no folder");
-  EXPECT_EQ(refused("plugin_path = \"bases\"\n"),
-            at("a.toml") + ":1:15: option \"plugin_path\" must be a list of texts, found text \"bases\"");
+      at("a.toml") + ":1:16: option \"plugin_path\" names \"" + at("nowhere") + "\", which is not a folder");
+  EXPECT_EQ(
+      refused("plugin_path = \"bases\"\n"),
+      at("a.toml") + ":1:15: option \"plugin_path\" must be a list of text in quotes, found text \"bases\"");
 }
 
 }  // namespace

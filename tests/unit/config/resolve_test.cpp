@@ -271,14 +271,13 @@ TEST(Resolve, ATableOfPositionsIsLearnedAndLongEnough) {
       with("positions = \"learned\"\nmax_positions = 255"),
       "dir/a.toml:16:17: option \"max_positions\" of [model] is 255, but sequences have up to 256 tokens "
       "(data.max_length); shorten them, or let the table grow");
-  EXPECT_EQ(
-      with("max_positions = 512"),
-      "dir/a.toml:15:17: option \"max_positions\" of [model] is 512, which is for learned positions; leave "
-      "it out, or set positions = \"learned\"");
+  EXPECT_EQ(with("max_positions = 512"),
+            "dir/a.toml:15:17: option \"max_positions\" of [model] is 512, which is for learned positions; "
+            "remove it, or set positions = \"learned\"");
   EXPECT_EQ(with("position_layout = \"halves\""), "");
   EXPECT_EQ(with("positions = \"learned\"\nposition_layout = \"halves\""),
             "dir/a.toml:16:19: option \"position_layout\" of [model] is for sinusoidal positions, and "
-            "positions = \"learned\"; leave it out");
+            "positions = \"learned\"; remove it");
   EXPECT_EQ(with("positions = \"none\""), "");
   EXPECT_EQ(
       with("positions = \"none\"\nmax_positions = 300")
@@ -400,12 +399,11 @@ TEST(Resolve, DevelopmentDataIsAFileOrAShare) {
   EXPECT_EQ(
       problem_with(dev, dev + "\nheld_out = 0.2"),
       "dir/a.toml:10:12: option \"held_out\" of [data] is a share of the examples of \"more\", and there "
-      "is no \"more\"; name files there, or leave held_out out");
+      "is no \"more\"; name files there, or remove held_out");
   EXPECT_EQ(problem_with(dev, "split = [0.333333, 0.333333, 0.333333]"), "") << "within the tolerance";
   const std::string missing =
-      "dir/a.toml:5:1: option \"dev\" of [data] is missing; it must be a path in quotes (examples to choose "
-      "the "
-      "best checkpoint by); or let split = [0.9, 0.1] cut this set from the examples of train";
+      "dir/a.toml:5:1: option \"dev\" of [data] is missing; it must be a path in quotes (examples that "
+      "choose the best checkpoint); or let split = [0.9, 0.1] cut this set from the examples of train";
   EXPECT_EQ(problem_with(dev, ""), missing);
   EXPECT_EQ(problem_with(dev, "dev = \"\""), missing);
   EXPECT_EQ(
@@ -422,7 +420,7 @@ TEST(Resolve, DevelopmentDataIsAFileOrAShare) {
   EXPECT_EQ(problem_with(dev, dev + "\nstratify = true"),
             "dir/a.toml:10:12: option \"stratify\" of [data] is about the sets that \"split\" makes, and "
             "there is no "
-            "\"split\"; add split = [0.9, 0.1], or leave stratify out");
+            "\"split\"; add split = [0.9, 0.1], or remove stratify");
   const std::string must = "dir/a.toml:9:9: option \"split\" of [data] must ",
                     be = must + "be the shares of two or three sets, as in [0.9, 0.1] or [0.8, 0.1, 0.1]; ";
   EXPECT_EQ(problem_with(dev, "split = [0.8, 0.1]"), be + "their sum is 0.9 and must be 1");
@@ -449,7 +447,7 @@ TEST(Resolve, ASetMayHaveSeveralFiles) {
   const Resolved one = resolved(changed(sample::experiment, "\"train.conll\"", "[\"/b.conll\"]"), problems);
   EXPECT_EQ(one.config["data"]["train"], "/b.conll") << "one file, whether in a list or not";
   const std::string must = "dir/a.toml:8:9: option \"train\" of [data] ";
-  EXPECT_EQ(problem_with("\"train.conll\"", "[]"), must + "is an empty list; it names at least one file");
+  EXPECT_EQ(problem_with("\"train.conll\"", "[]"), must + "is an empty list: expected at least one file");
   EXPECT_EQ(problem_with("\"train.conll\"", "[\"a\", \"\"]"), must + "has an empty path in its list");
   EXPECT_EQ(problem_with("\"train.conll\"", "[\"a\", 3]"),
             must + "must be a path in quotes, or a list of them, found the integer 3 in the list");
@@ -525,7 +523,7 @@ TEST(Resolve, ATaskAndAReaderAddOptionsToTheirTables) {
 TEST(Resolve, AReaderMustGiveWhatTheTaskReads) {
   EXPECT_EQ(problem_with("\"conll\"", "\"tsv\""),
             "dir/a.toml:6:8: reader \"tsv\" does not give the fields \"words\", \"tags\" that task \"ner\" "
-            "needs; it gives \"text\", \"label\"; what gives all that the task needs: \"conll\"");
+            "needs; it gives \"text\", \"label\"; readers that give all of them: \"conll\"");
   Manifest manifest = sample::catalogue().manifests().front();
   for (ManifestOffer& offer : manifest.offers)
     if (offer.name == "conll") offer.gives = {"words"};
@@ -537,7 +535,7 @@ TEST(Resolve, AReaderMustGiveWhatTheTaskReads) {
   EXPECT_EQ(
       problems.all()[0].text(),
       "dir/a.toml:6:8: reader \"conll\" does not give the field \"tags\" that task \"ner\" needs; it gives "
-      "\"words\"; no reader that is here gives all that the task needs");
+      "\"words\"; no available reader gives all of them");
 }
 
 TEST(Resolve, SelectsByAMeasureOfTheTask) {
@@ -591,8 +589,8 @@ TEST(Resolve, SelectsByAMeasureOfTheTask) {
   EXPECT_EQ(
       resolve_problems(changed(classification, "epochs = 3", "epochs = 3\nselect = \"max dev/confusion\"")),
       option +
-          "names the measure \"confusion\", which is no number; with task \"classify\" it may "
-          "be \"max dev/accuracy\", \"min dev/loss\"");
+          "names the measure \"confusion\", which is not a number; with task \"classify\" it may be \"max "
+          "dev/accuracy\", \"min dev/loss\"");
   EXPECT_EQ(problem_with("epochs = 3", "epochs = 3\nselect = 3"),
             option + "must be text in quotes, found the integer 3");
 }

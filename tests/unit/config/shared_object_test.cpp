@@ -55,13 +55,13 @@ TEST_F(SharedObjectTest, APipeIsNotWaitedFor) {
 }
 
 TEST_F(SharedObjectTest, OtherFilesAreNone) {
-  const std::string none = name() + ": is no shared object (no ELF file); build the plugin again";
+  const std::string none = name() + ": is not a shared object (not an ELF file); build the plugin again";
   EXPECT_EQ(problem(""), none);
   EXPECT_EQ(problem("version https://git-lfs.github.com/spec/v1\n"), none);
   std::string program = sample::elf_file();
   program[EI_CLASS] = ELFCLASS32;
   EXPECT_EQ(problem(program),
-            name() + ": is an ELF file but no 64-bit shared object; build the plugin again");
+            name() + ": is an ELF file but not a 64-bit shared object; build the plugin again");
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ TEST(SiteFile, MistakesAreNamedWithTheirPlace) {
   expect("[slurm]\noptions = [\"-J mine\"]\n", "site.toml:2:11");
   expect("[slurm]\nmemory = \"8GB\"\n", "as \"8G\", found \"8GB\"");
   expect("[slurm]\npartition = \"a b\"\n", "must be one word without quotes");
-  expect("[slurm]\noptions = [\"qos=long\"]\n", "is no option of sbatch");
+  expect("[slurm]\noptions = [\"qos=long\"]\n", "is not an option of sbatch");
   expect("[slurm]\noptions = [\"--array=0-3\"]\n", "`runs_per_job` of [slurm] decides it");
   expect("[slurm]\noptions = [\"-J mine\"]\n", "is set by Encore itself");
   expect("[slurm]\noptions = [\"-n 4\"]\n", "is set by Encore itself; --ranks of exp run decides it");

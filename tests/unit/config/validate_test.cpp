@@ -54,7 +54,7 @@ TEST(Validate, FillsInDefaultsAndSaysWhereEachValueComesFrom) {
 }
 
 TEST(Validate, RefusesNulAndAnEmptyPathThatIsNeeded) {
-  const std::string nul = "holds the character U+0000, which neither texts nor paths may have";
+  const std::string nul = "holds the character U+0000, which text and paths cannot have";
   EXPECT_EQ(validation_problem("vocab = \"a\\u0000b\"\n"),
             "sweep.toml:1:9: option \"vocab\" of layer \"self_attention\" " + nul);
   EXPECT_EQ(validation_problem("words = [\"a\", \"\\u0000\"]\n"),
@@ -112,9 +112,10 @@ TEST(Validate, SaysWhichTypeWasFound) {
   EXPECT_EQ(validation_problem("vocab = {}"),
             where + "9: option \"vocab\"" + what + "a path in quotes, found a table");
   EXPECT_EQ(validation_problem("words = \"a\""),
-            where + "9: option \"words\"" + what + "a list of texts, found text \"a\"");
-  EXPECT_EQ(validation_problem("words = [\"a\", 3]"),
-            where + "9: option \"words\"" + what + "a list of texts, found the integer 3 in the list");
+            where + "9: option \"words\"" + what + "a list of text in quotes, found text \"a\"");
+  EXPECT_EQ(
+      validation_problem("words = [\"a\", 3]"),
+      where + "9: option \"words\"" + what + "a list of text in quotes, found the integer 3 in the list");
   EXPECT_EQ(validation_problem("activation = 2026-01-02"),
             where + "14: option \"activation\"" + what +
                 "\"relu\", \"gelu\" or \"swish\", found the date 2026-01-02");

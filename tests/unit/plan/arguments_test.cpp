@@ -93,9 +93,9 @@ TEST(Arguments, AreTheSameQuestionsAsTheFileWouldAsk) {
 
 TEST(Arguments, RefusesAGridThatIsNone) {
   EXPECT_EQ(problem(grid("model.layers")),
-            "--grid model.layers: this varies nothing; write key=value,value, as in model.layers=2,4");
+            "--grid model.layers: expected key=value,value, as in model.layers=2,4");
   EXPECT_EQ(problem(grid("model.layers=2,,4")),
-            "--grid model.layers=2,,4: a value is empty; write key=value,value, as in model.layers=2,4");
+            "--grid model.layers=2,,4: a value is empty: expected key=value,value, as in model.layers=2,4");
   EXPECT_EQ(
       problem(grid("model.layers=2,2")),
       "--grid model.layers=2,2: \"model.layers\" of --grid: 2 stands twice in the list; keep one of them");
@@ -113,15 +113,15 @@ TEST(Arguments, RefusesAGridThatIsNone) {
 }
 
 TEST(Arguments, RefusesSeedsThatAreNone) {
-  const std::string what = "; seeds are whole numbers from 0 and ranges of them, as in 1-5 or 1,4,7-9";
-  EXPECT_EQ(problem(seeds("x")), "--seeds x: \"x\" is no seed" + what);
-  EXPECT_EQ(problem(seeds("")), "--seeds : \"\" is no seed" + what);
-  EXPECT_EQ(problem(seeds("1-")), "--seeds 1-: \"\" is no seed" + what);
-  EXPECT_EQ(problem(seeds("-3")), "--seeds -3: \"-3\" is no seed" + what);
-  EXPECT_EQ(problem(seeds("5-1")), "--seeds 5-1: 5-1 runs backwards; write 1-5");
+  const std::string what = ": expected whole numbers from 0 and ranges of them, as in 1-5 or 1,4,7-9";
+  EXPECT_EQ(problem(seeds("x")), "--seeds x: \"x\" is not a seed" + what);
+  EXPECT_EQ(problem(seeds("")), "--seeds : \"\" is not a seed" + what);
+  EXPECT_EQ(problem(seeds("1-")), "--seeds 1-: \"\" is not a seed" + what);
+  EXPECT_EQ(problem(seeds("-3")), "--seeds -3: \"-3\" is not a seed" + what);
+  EXPECT_EQ(problem(seeds("5-1")), "--seeds 5-1: 5-1 is in descending order; write 1-5");
   EXPECT_EQ(problem(seeds("1,1")), "--seeds 1,1: \"seeds\" names 1 twice");
   EXPECT_EQ(problem(seeds("0-9000000000000000000")),
-            "--seeds 0-9000000000000000000: these are more than 100000 seeds");
+            "--seeds 0-9000000000000000000: too many seeds: expected at most 100000");
 }
 
 TEST(Arguments, RefusesMoreRunsThanCanBeMeant) {

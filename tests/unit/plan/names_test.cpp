@@ -193,16 +193,17 @@ std::string name_problem(const std::string& name, const std::string& sweep = "")
 
 TEST(Names, RefusesAPlaceholderThatIsNoOption) {
   EXPECT_EQ(name_problem("d{model.dropuot}-x"),
-            "dir/a.toml:1:10: the name's {model.dropuot} is no option of any run; did you mean "
+            "dir/a.toml:1:10: the name's {model.dropuot} is not an option of any run; did you mean "
             "\"model.dropout\"?");
   EXPECT_EQ(name_problem("{attenton}"),
-            "dir/a.toml:1:9: the name's {attenton} is no option of any run; did you mean \"attention\"?");
+            "dir/a.toml:1:9: the name's {attenton} is not an option of any run; did you mean \"attention\"?");
   EXPECT_EQ(
       name_problem("{zzz}"),
-      "dir/a.toml:1:9: the name's {zzz} is no option of any run; write one as in {model.dropout}, or the "
+      "dir/a.toml:1:9: the name's {zzz} is not an option of any run; write one as in {model.dropout}, or the "
       "end of one as in {dropout}");
-  EXPECT_EQ(planning::problem(sample::experiment, {"name=x{dropuot}"}),
-            "-S name=x{dropuot}: the name's {dropuot} is no option of any run; did you mean \"dropout\"?");
+  EXPECT_EQ(
+      planning::problem(sample::experiment, {"name=x{dropuot}"}),
+      "-S name=x{dropuot}: the name's {dropuot} is not an option of any run; did you mean \"dropout\"?");
 }
 
 TEST(Names, RefusesAPlaceholderThatMayBeTwo) {

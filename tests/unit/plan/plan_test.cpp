@@ -207,12 +207,11 @@ TEST(Plan, ALayerTableThatOnePointUsesIsFine) {
 TEST(Plan, ReportsAllProblemsInTheOrderOfTheFile) {
   std::string text = changed(sample::experiment, "seed = 1", "sead = 1");
   text = changed(changed(text, "width = 8", "width = \"eight\""), "epochs = 3", "epochs = 0");
-  EXPECT_EQ(
-      problem(text),
-      "dir/a.toml:2:1: unknown option \"sead\" of the experiment; did you mean \"seed\"?\n"
-      "dir/a.toml:13:9: option \"width\" of [model] must be an integer, found text \"eight\"\n"
-      "dir/a.toml:31:10: option \"epochs\" of [train] is 0, which takes the model of a folder as it is, "
-      "but model.from names none; name it, or train for at least 1 epoch");
+  EXPECT_EQ(problem(text),
+            "dir/a.toml:2:1: unknown option \"sead\" of the experiment; did you mean \"seed\"?\n"
+            "dir/a.toml:13:9: option \"width\" of [model] must be an integer, found text \"eight\"\n"
+            "dir/a.toml:31:10: option \"epochs\" of [train] is 0, which imports the model of a folder, "
+            "but model.from is missing; set it, or train for at least 1 epoch");
 }
 
 }  // namespace

@@ -158,7 +158,7 @@ TEST(Sweep, RefusesOptionsThatDoNotExist) {
   EXPECT_EQ(planning::problem_of_sweep("[sweep.grid]\n\"modle.width\" = [1, 2]\n"),
             "dir/a.toml:33:1: [sweep.grid] cannot vary \"modle.width\"; did you mean \"model\"?");
   EXPECT_EQ(planning::problem_of_sweep("[sweep.grid]\n\"model.width.x\" = [1, 2]\n"),
-            "dir/a.toml:33:1: \"model.width.x\" runs through something that is no table");
+            "dir/a.toml:33:1: \"model.width.x\" goes through a value that is not a table");
   EXPECT_EQ(
       planning::problem_of_sweep("[sweep.grid]\nseed = [1, 2]\n"),
       "dir/a.toml:33:1: [sweep.grid] cannot vary \"seed\"; write seeds = [1, 2, 3] at the top of the file");
@@ -197,7 +197,8 @@ TEST(Sweep, RefusesAGridThatIsNone) {
   EXPECT_EQ(planning::problem_of_sweep("[sweep]\ngrid = 3\n"),
             "dir/a.toml:33:8: [sweep.grid] must be a table, found the integer 3");
   EXPECT_EQ(planning::problem_of_sweep("[sweep.grid]\n\"model layers\" = [1]\n"),
-            "dir/a.toml:33:1: \"model layers\" is no name of an option; names look like model.width (in "
+            "dir/a.toml:33:1: \"model layers\" is not the name of an option: expected a name such as "
+            "model.width (in "
             "[sweep.grid])");
 }
 

@@ -138,7 +138,8 @@ TEST(When, RefusesOptionsThatAreNotVaried) {
   EXPECT_EQ(planning::problem_of_sweep("[sweep.when]\n\"model.layers\" = \"true\"\n"),
             "dir/a.toml:33:1: [sweep.when] names \"model.layers\", which the sweep does not vary");
   EXPECT_EQ(planning::problem_of_sweep(grid + "\"model layers\" = \"true\"\n"),
-            "dir/a.toml:35:1: \"model layers\" is no name of an option; names look like model.width (in "
+            "dir/a.toml:35:1: \"model layers\" is not the name of an option: expected a name such as "
+            "model.width (in "
             "[sweep.when])");
   EXPECT_EQ(planning::problem_of_sweep(grid +
                                        "\"model.layers\" = \"train.epochs == 3\"\nmodel.layers = \"true\"\n"),
@@ -167,14 +168,13 @@ TEST(When, RefusesWhatIsNoCondition) {
 }
 
 TEST(When, RefusesAConditionThatNeverHolds) {
-  EXPECT_EQ(
-      planning::problem_of_sweep(
-          "[sweep.grid]\n" + two_optimizers +
-          "\"optimizer.weight_decay\" = [0.0, 0.1]\n[sweep.when]\n\"optimizer.weight_decay\" = "
-          "\"optimizer.type == 'adam'\"\n"),
-      "dir/a.toml:36:28: when \"optimizer.type == 'adam'\": holds in no point of the sweep, so "
-      "\"optimizer.weight_decay\" would never be varied; mend the condition, or take the option out of the "
-      "sweep");
+  EXPECT_EQ(planning::problem_of_sweep(
+                "[sweep.grid]\n" + two_optimizers +
+                "\"optimizer.weight_decay\" = [0.0, 0.1]\n[sweep.when]\n\"optimizer.weight_decay\" = "
+                "\"optimizer.type == 'adam'\"\n"),
+            "dir/a.toml:36:28: when \"optimizer.type == 'adam'\": holds in no point of the sweep, so "
+            "\"optimizer.weight_decay\" would never be varied; correct the condition, or remove the option "
+            "from the sweep");
 }
 
 TEST(When, RefusesConditionsInACircle) {

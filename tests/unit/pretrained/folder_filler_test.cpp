@@ -189,7 +189,7 @@ TEST(FolderFiller, SequencesFitIntoTheTableOfPositions) {
   const TinyFolder folder;
   const std::string found = filling_problem(experiment(folder), {"data.max_length=64"});
   EXPECT_NE(found.find("option \"max_positions\" of [model] is 32, but sequences have up to 64 tokens "
-                       "(data.max_length); shorten them: the table comes with model.from"),
+                       "(data.max_length); shorten them: the table of model.from"),
             std::string::npos)
       << found;
 }

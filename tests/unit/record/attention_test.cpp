@@ -62,9 +62,8 @@ TEST(AttentionWeights, CrossToTheLastBit) {
 
 TEST(AttentionWeights, RefuseWhatDoesNotFit) {
   for (const char* text : {"", "[]", "{}", R"({"step": 1, "texts": [{"tokens": []}]})"})
-    EXPECT_TRUE(message_of<Error>([&] {
-                  AttentionTexts::parse(text);
-                }).starts_with("these are no attention weights: "))
+    EXPECT_TRUE(
+        message_of<Error>([&] { AttentionTexts::parse(text); }).starts_with("invalid attention weights: "))
         << text;
   const auto changed = [](const char* place, const nlohmann::json& value) {
     nlohmann::json json = nlohmann::json::parse(sample().json());
@@ -73,10 +72,10 @@ TEST(AttentionWeights, RefuseWhatDoesNotFit) {
   };
   const nlohmann::json short_row = {0.5, 0.5};
   EXPECT_EQ(changed("/texts/0/layers/0/heads/0/weights/1", short_row),
-            "these are no attention weights: a row of encoder.0.attention has another length");
+            "invalid attention weights: a row of encoder.0.attention has another length");
   const nlohmann::json one_row = {{0.5, 0.25, 0.25}};
   EXPECT_EQ(changed("/texts/0/layers/1/heads/0/weights", one_row),
-            "these are no attention weights: the weights of decoder.0.cross do not fit its tokens");
+            "invalid attention weights: the weights of decoder.0.cross do not fit its tokens");
   EXPECT_EQ(changed("/step", 7), "no error") << "the sample is fine otherwise";
 }
 

@@ -67,10 +67,10 @@ TEST(Decoding, ContradictionsNameTheOptionsThatWereTyped) {
       "them");
   EXPECT_EQ(
       said({.top_k = 3}),
-      "--top-k = 3 cuts what is drawn, and with --temperature = 0.0 nothing is; give a temperature above 0");
-  EXPECT_EQ(
-      said({.beam = 2, .temperature = 0.5}),
-      "--beam = 2 follows the most probable texts, and --temperature = 0.5 draws tokens; give one of them");
+      "--top-k = 3 limits draws, but with --temperature = 0.0 nothing is drawn; give a temperature above 0");
+  EXPECT_EQ(said({.beam = 2, .temperature = 0.5}),
+            "--beam = 2 follows the most probable sequences, and --temperature = 0.5 draws tokens; give one "
+            "of them");
 }
 
 TEST(Decoding, ContradictionsAreNamed) {
@@ -91,12 +91,13 @@ TEST(Decoding, ContradictionsAreNamed) {
   expect({.texts = 0}, "texts is 0; it must be at least 1");
   expect({.max_tokens = -1}, "max_pieces is -1; it must be at least 0");
   expect({.stop = {"a", ""}}, "a text of stop is empty; every text would end at once");
-  expect({.beam = 2, .temperature = 0.5},
-         "beam = 2 follows the most probable texts, and temperature = 0.5 draws tokens; give one of them");
+  expect(
+      {.beam = 2, .temperature = 0.5},
+      "beam = 2 follows the most probable sequences, and temperature = 0.5 draws tokens; give one of them");
   expect({.top_k = 5},
-         "top_k = 5 cuts what is drawn, and with temperature = 0.0 nothing is; give a temperature above 0");
+         "top_k = 5 limits draws, but with temperature = 0.0 nothing is drawn; give a temperature above 0");
   expect({.top_p = 0.5},
-         "top_p = 0.5 cuts what is drawn, and with temperature = 0.0 nothing is; give a temperature above 0");
+         "top_p = 0.5 limits draws, but with temperature = 0.0 nothing is drawn; give a temperature above 0");
   expect(
       {.beam = 2, .texts = 3},
       "texts = 3 are more than a beam of 2 follows; give a beam of 3, or a temperature above 0 to draw them");

@@ -80,8 +80,7 @@ TEST(Specification, NamesWhatIsWrong) {
       std::string::npos);
   write_bytes(folder / "specification.json", "{\"format\": 1,");
   const std::string damaged =
-      ": the file is damaged, from there on it is no JSON; run the experiment file again, which writes it "
-      "anew";
+      ": the file is damaged: invalid JSON from here on; run the experiment file again to rewrite it";
   const std::string file = (folder / "specification.json").string();
   EXPECT_EQ(message_of<Error>([&] { Specification::load(folder.path()); }), file + ":1" + damaged);
   write_bytes(folder / "specification.json", "{\"format\": 1,\n\"run\": \"a\",\n\"na~me\" \"b\"\n}\n");

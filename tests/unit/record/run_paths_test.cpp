@@ -31,7 +31,7 @@ TEST(RunPaths, WhatIsNoIdIsRefusedWithItsTextAndItsOrigin) {
       message_of<Error>([] { require_run_id(std::string("a\0/b", 4), "database encore.db"); });
   EXPECT_NE(message.find("database encore.db holds a run with the id \"a\\u0000/b\""), std::string::npos)
       << message;
-  EXPECT_NE(message.find("no file was touched"), std::string::npos) << message;
+  EXPECT_NE(message.find("No file was touched"), std::string::npos) << message;
 }
 
 TEST(RunPaths, NamesOfFilesStayBelowTheirFolder) {

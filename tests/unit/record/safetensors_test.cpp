@@ -172,9 +172,9 @@ TEST(Safetensors, HostileHeadersAreRefused) {
       {two + R"([4,8]},"y":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", "overlap"},
       {two + R"([0,4]},"x":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})", "names \"x\" twice"},
       {R"({"__metadata__":[],"x":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})",
-       "metadata are no object"},
+       "metadata are not an object"},
       {R"({"__metadata__":{"a":1},"x":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})",
-       "\"a\" is no text"},
+       "\"a\" is not text"},
       {"{\"\xff\":1}", "not JSON"},
       {std::string(100000, '{'), "nested more than 100 levels deep"},
       {"{\"x\":" + std::string(100000, '['), "nested more than 100 levels deep"},
@@ -215,7 +215,7 @@ TEST(Safetensors, HeadersBeyondTheLimitsAreRefused) {
   std::string metadata = R"({"__metadata__":{)";
   for (std::size_t i = 0; i <= most_metadata; ++i)
     metadata += (i > 0 ? ",\"" : "\"") + std::to_string(i) + R"(":"")";
-  has(metadata + "}}", "the header has more than 10000 texts of metadata");
+  has(metadata + "}}", "the header has more than 10000 metadata entries");
   std::string shape = "[0";
   for (std::size_t i = 0; i < most_extents; ++i) shape += ",0";
   has(tensor("F32", shape + "]", "[0,0]"), "the shape has more than 64 extents");

@@ -215,7 +215,7 @@ TEST(Spool, RefusesAnotherAttemptAnotherFileAndASecondWriter) {
             }).find("spool of attempt 1, not of attempt 2"),
             std::string::npos);
   write_bytes(folder / "letter", "Dear reader, this is a letter.");
-  EXPECT_NE(message_of<Error>([&] { SpoolWriter spool(folder / "letter", 1); }).find("this is no spool"),
+  EXPECT_NE(message_of<Error>([&] { SpoolWriter spool(folder / "letter", 1); }).find("not a spool"),
             std::string::npos);
   EXPECT_EQ(read_bytes(folder / "letter"), "Dear reader, this is a letter.");
   EXPECT_NE(message_of<Error>([&] { SpoolWriter spool(folder / "none/s", 1); }).find("cannot write"),

@@ -70,7 +70,7 @@ TEST_F(CheckTest, AWorkerThatCannotAnswerIsNamed) {
             std::string::npos);
   EXPECT_NE(complaint("kill -9 $$").find("signal 9 (Killed)"), std::string::npos);
   EXPECT_NE(complaint("echo '[]'; exit 2").find("exit code 2"), std::string::npos);
-  EXPECT_NE(complaint(R"(echo '[{"index":7,"key":"","message":"x"}]'; exit 2)").find("was not asked"),
+  EXPECT_NE(complaint(R"(echo '[{"index":7,"key":"","message":"x"}]'; exit 2)").find("about an unknown run"),
             std::string::npos);
 }
 

@@ -118,7 +118,7 @@ TEST_F(LaunchedRunsTest, TheEndThatWasReportedIsWritten) {
   write_report(store().run_folder(lease_.run_id), 1, last);
   EXPECT_EQ(settle_launched(store()).size(), 1u);
   EXPECT_EQ(state(), RunState::lost);
-  EXPECT_EQ(store().read_run(run_).reason, "the worker ended with signal 9 (Killed) and without a last word");
+  EXPECT_EQ(store().read_run(run_).reason, "the worker ended with signal 9 (Killed) without a final report");
 }
 
 TEST_F(LaunchedRunsTest, AWorkerThatItsKeeperKilledForItsSilenceHasFailed) {

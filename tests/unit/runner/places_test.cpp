@@ -121,10 +121,10 @@ void expect_refused(const std::string& list, const std::string& message) {
 }
 
 TEST(Places, AWrongListOfDevicesIsRefused) {
-  expect_refused("0,", "\"\" is no device");
-  expect_refused("0;1", "\"0;1\" is no device; numbers with commas between are (0,1)");
-  expect_refused("-1", "\"-1\" is no device");
-  expect_refused("0,0", "device 0 stands twice");
+  expect_refused("0,", "\"\" is not a device");
+  expect_refused("0;1", "\"0;1\" is not a device: expected numbers separated by commas");
+  expect_refused("-1", "\"-1\" is not a device");
+  expect_refused("0,0", "device 0 is given twice");
 }
 
 TEST(Places, MoreWorkersThanVisibleDevicesAreRefused) {
@@ -135,8 +135,8 @@ TEST(Places, MoreWorkersThanVisibleDevicesAreRefused) {
     ADD_FAILURE();
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),
-                 "-j 3 on hip takes as many devices, there are 2; give a smaller -j, or more devices with "
-                 "--devices");
+                 "-j 3 on hip needs as many devices, but there are 2; give a smaller -j, or more devices "
+                 "with --devices");
   }
   ::unsetenv("HIP_VISIBLE_DEVICES");
 }

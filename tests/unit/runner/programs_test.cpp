@@ -79,7 +79,7 @@ TEST_F(ProgramsTest, ThePackageOfABackendLiesBesideItsPrograms) {
 
 TEST_F(ProgramsTest, UnknownBackendsAreRefused) {
   EXPECT_EQ(complaint(programs_, "cudda"), "unknown backend \"cudda\"; did you mean \"cuda\"?");
-  EXPECT_EQ(complaint(programs_, "x"), "unknown backend \"x\"; there are openmp, cuda and hip");
+  EXPECT_EQ(complaint(programs_, "x"), "unknown backend \"x\": expected openmp, cuda or hip");
 }
 
 TEST_F(ProgramsTest, TheEnvironmentMayNameTheWorker) {
@@ -111,7 +111,7 @@ TEST_F(ProgramsTest, PluginsAreSearchedInTheFileTheCommandLineTheEnvironmentAndT
   } catch (const Error& error) {
     message = error.what();
   }
-  EXPECT_EQ(message, "--plugin-path names \"/nowhere/at/all\", which is no folder");
+  EXPECT_EQ(message, "--plugin-path names \"/nowhere/at/all\", which is not a folder");
 }
 
 TEST_F(ProgramsTest, AnotherBackendsFingerprintIsThatOfItsPlugins) {

@@ -128,7 +128,7 @@ TEST_F(RequeuedJobTest, AWorkerThatHearsOfTheEndFirstIsNoFailure) {
   scheduler.join();
   const std::optional<JobReport> report = read_report(folder_.path() / "a", 1);
   ASSERT_TRUE(report);
-  EXPECT_EQ(report->yielded, "its job was told to end (by scancel, or to make room)");
+  EXPECT_EQ(report->yielded, "its job was asked to end (by scancel, or by preemption)");
 }
 
 TEST_F(RequeuedJobTest, AWorkerThatSomebodyElseHasEndedHasFailed) {

@@ -151,7 +151,7 @@ TEST_F(SlurmRunsTest, TheEndOfAJobIsTheReasonOfARunWithoutALastWord) {
       {"OUT_OF_MEMORY", "too little memory (OUT_OF_MEMORY)"},
       {"TIMEOUT", "its job 12_3 ran into its time limit (TIMEOUT)"},
       {"NODE_FAIL", "its job 12_3 has lost its node, n1 (NODE_FAIL)"},
-      {"PREEMPTED", "had to make room"},
+      {"PREEMPTED", "was preempted"},
       {"DEADLINE", "has ended as DEADLINE"}};
   for (const auto& [state, text] : ends) {
     in_queue(state, "None", "n1");
@@ -240,7 +240,7 @@ TEST_F(SlurmRunsTest, AnotherClustersJobIsNotJudgedByThisOnesSlurm) {
   report({.beats = 1});
   for (int look = 0; look < 2; ++look) {
     EXPECT_FALSE(settle());
-    EXPECT_EQ(note(), "in the hands of Slurm on cluster there, which cannot be asked from here, job 12");
+    EXPECT_EQ(note(), "submitted to Slurm on cluster there, which cannot be reached from here, job 12");
     EXPECT_FALSE(store().read_note(lease_, "job").contains("over_since"));
   }
   EXPECT_EQ(run().state, RunState::running);
@@ -297,7 +297,7 @@ TEST_F(SlurmRunsTest, WhatWaitsToBeSubmittedLivesAsLongAsItsSubmitter) {
   save();
   EXPECT_TRUE(settle());
   EXPECT_EQ(run().state, RunState::interrupted);
-  expect_reason("never submitted: the exp run that packed it is gone");
+  expect_reason("never submitted: the exp run that packed it has ended");
   EXPECT_NE(requested_stop(folder(), 1), StopWish::none) << "should sbatch still be on its way";
 }
 

@@ -60,7 +60,7 @@ TEST_F(StoreTest, CompletedNeedsAWholeSpool) {
   testing::write_bytes(spool_of(lease), whole.substr(0, whole.size() - 1));
   EXPECT_NE(message_of<Error>([&] {
               store().finish_attempt(lease, RunState::completed);
-            }).find("cannot be called completed"),
+            }).find("cannot be completed"),
             std::string::npos);
   EXPECT_EQ(store().read_run(run).state, RunState::running);
   store().finish_attempt(lease, RunState::interrupted, "spool cut");

@@ -83,7 +83,7 @@ TEST(BenchResult, IsRefusedWhereTheReportCouldNotReadIt) {
       "a.json: a sample of \"copy\" of case \"openmp, 1 thread\" must be a number of seconds from 0 on, "
       "found -1.0");
   EXPECT_EQ(refusal([](nlohmann::json& json) { json["format"] = "1"; }),
-            "a.json is no result of exp bench --json: its format is \"1\", this exp reads 1");
+            "a.json is not a result of exp bench --json: its format is \"1\", this exp reads 1");
 }
 
 TEST(BenchResult, MeetsNoMachineWhoseSettingsAreOfAnotherType) {

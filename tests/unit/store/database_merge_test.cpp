@@ -280,7 +280,7 @@ TEST_F(DatabaseMergeTest, NamesARunThatWasResumedOnBothSides) {
   const DatabaseMerge merge = laptop.take(cluster);
   EXPECT_EQ(merge.conflicts(), 1u);
   EXPECT_EQ(merge.runs[0].remark,
-            "it was resumed on both sides; what the other database has is further and counts");
+            "it was resumed on both sides; the state of the other database is further and is kept");
   EXPECT_EQ(laptop.store().read_run(laptop.number(id)).state, RunState::completed);
   EXPECT_EQ(laptop.store().read_tags(laptop.number(id)), std::vector<std::string>{"mine"});
   const DatabaseMerge back = cluster.take(laptop);
@@ -408,7 +408,7 @@ TEST_F(DatabaseMergeTest, LeavesOutWhatIsBeingTrainedAndWhatHasNoFolder) {
   cluster.train(bare, RunState::completed, 2);
   fs::remove_all(cluster.store().run_folder(bare));
   const DatabaseMerge merge = laptop.take(cluster);
-  EXPECT_EQ(merge.runs[0].remark, "it is being trained there; merge again later");
+  EXPECT_EQ(merge.runs[0].remark, "it is training there; merge again later");
   EXPECT_EQ(merge.runs[1].remark.find("its folder"), 0u) << merge.runs[1].remark;
   EXPECT_EQ(merge.count(MergeOutcome::left_out), 2u);
   EXPECT_TRUE(laptop.store().list_runs().empty());
@@ -417,7 +417,7 @@ TEST_F(DatabaseMergeTest, LeavesOutWhatIsBeingTrainedAndWhatHasNoFolder) {
   EXPECT_EQ(laptop.take(cluster).runs[0].outcome, MergeOutcome::added);
   const auto here = laptop.store().begin_attempt(laptop.number(live));
   cluster.train(live, RunState::completed, 2);
-  EXPECT_EQ(laptop.take(cluster).runs[0].remark, "it is being trained here; merge again later");
+  EXPECT_EQ(laptop.take(cluster).runs[0].remark, "it is training here; merge again later");
 }
 
 TEST_F(DatabaseMergeTest, RefusesItselfAnotherProgramAndAnIdThatIsNone) {
@@ -487,11 +487,11 @@ TEST_F(DatabaseMergeTest, NamesOfColumnsOfSomebodyElseAreNeverSql) {
   { Site victim(file("victim")); }
   Database(file("victim"), SQLITE_OPEN_READWRITE, {})
       .execute("ALTER TABLE dataset ADD COLUMN \"" + column + "\" TEXT");
-  EXPECT_NE(message_of<Error>([&] { Site victim(file("victim")); }).find("which is no column of Encore"),
+  EXPECT_NE(message_of<Error>([&] { Site victim(file("victim")); }).find("which is not a column of Encore"),
             std::string::npos);
   EXPECT_NE(message_of<Error>([&] {
               MergedRows(file("victim"), cluster.store().database());
-            }).find("which is no column of Encore"),
+            }).find("which is not a column of Encore"),
             std::string::npos);
   EXPECT_FALSE(fs::exists(stolen));
 }

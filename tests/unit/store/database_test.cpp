@@ -80,8 +80,7 @@ TEST(Database, AnEmptyFileIsNobodys) {
   TemporaryFolder folder;
   write_bytes(folder / "e.db", "");
   for (OpenMode mode : {OpenMode::read, OpenMode::write})
-    expect_contains(refusal(folder / "e.db", mode),
-                    "e.db is empty: nothing was stored in it yet; exp run does");
+    expect_contains(refusal(folder / "e.db", mode), "e.db is empty; exp run fills it");
   open_encore_database(folder / "e.db", OpenMode::create);
   open_encore_database(folder / "e.db", OpenMode::read);
 }
@@ -112,12 +111,10 @@ TEST(Database, RefusesATriggerAndSaysHowToDropIt) {
     EXPECT_EQ(store.find_run("test").note, "a note");
   }
   for (OpenMode mode : {OpenMode::create, OpenMode::write, OpenMode::read})
-    EXPECT_EQ(
-        refusal(path, mode),
-        "database " + path.string() +
-            " has a trigger \"it's\" on \"run\": Encore makes none, and one would run with each change. "
-            "To drop it: sqlite3 '" +
-            path.string() + "' 'DROP TRIGGER \"it'\\''s\"'");
+    EXPECT_EQ(refusal(path, mode), "database " + path.string() +
+                                       " has a trigger \"it's\" on \"run\": Encore has no triggers, and a "
+                                       "trigger would run with each change. To drop it: sqlite3 '" +
+                                       path.string() + "' 'DROP TRIGGER \"it'\\''s\"'");
   Database(path, SQLITE_OPEN_READWRITE, {}).execute("DROP TRIGGER \"it's\"");
   EXPECT_EQ(Store(path, OpenMode::write).find_run("test").note, "a note");
 }
@@ -190,12 +187,12 @@ TEST(Database, AHostileSchemaIsRefusedBeforeItRuns) {
   const std::string endless =
       " AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS number FROM n";
   expect_contains(refusal_after("DROP TABLE run; CREATE VIEW run" + endless),
-                  "has a view run where a table belongs: Encore did not make it so");
+                  "has a view run where a table belongs: Encore did not make it, so");
   expect_contains(refusal_after("DROP VIEW curve; CREATE VIEW curve" + endless),
                   "has another view \"curve\" than Encore makes");
   expect_contains(refusal_after("DROP TABLE tag"), "has no table tag");
   expect_contains(refusal_after("ALTER TABLE tag ADD COLUMN \"x\"\") SELECT 1; VACUUM INTO 'f' --\" TEXT"),
-                  "in its table tag, which is no column of Encore");
+                  "in its table tag, which is not a column of Encore");
   expect_contains(refusal_after("ALTER TABLE run ADD COLUMN more TEXT AS (name || name)"),
                   "a column \"more (generated)\" in its table run");
   expect_contains(refusal_after("ALTER TABLE tag RENAME COLUMN tag TO tags"), "a column \"tags\"");
@@ -249,9 +246,9 @@ TEST(Database, RefusesToWriteInAReadOnlyFolderButReadsThere) {
   std::filesystem::permissions(folder.path(), std::filesystem::perms(0555));
   const WithoutPrivileges guard;
   if (!guard.done()) GTEST_SKIP() << "cannot give up the rights of root";
-  expect_contains(refusal(folder / "new.db", OpenMode::create), "choose another place with --db");
+  expect_contains(refusal(folder / "new.db", OpenMode::create), "choose another path with --db");
   expect_contains(refusal(folder / "sub/new.db", OpenMode::create), "cannot make the folder");
-  expect_contains(refusal(folder / "old.db", OpenMode::create), "cannot be written");
+  expect_contains(refusal(folder / "old.db", OpenMode::create), "is not writable");
   Store store(folder / "old.db", OpenMode::read);
   EXPECT_EQ(store.list_runs().size(), 1u);
   EXPECT_EQ(store.find_run("test").name, "test");

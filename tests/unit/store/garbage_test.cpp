@@ -224,7 +224,7 @@ TEST_F(StoreTest, ARemovedRunIsNotThereUntilItIsBroughtBack) {
   EXPECT_EQ(store().list_runs({.sight = Sight::removed}).size(), 1u);
   EXPECT_EQ(store().database().integer("SELECT count(*) FROM run_status"), 0);
   EXPECT_EQ(message_of<UnknownRun>([&] { store().find_run("test"); }),
-            "run test was removed; exp undelete test brings it back");
+            "run test was removed; exp undelete test restores it");
   EXPECT_FALSE(store().find_question(testing::question('a'), "openmp"));
   EXPECT_FALSE(store().begin_attempt(run)) << "who planned it before it was removed does not get it";
   Specification again = testing::specification_of();

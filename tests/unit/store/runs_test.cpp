@@ -114,7 +114,7 @@ TEST_F(StoreTest, RunsAreFoundByNameIdAndUniqueBeginning) {
             "or the name");
   EXPECT_NE(message_of<UnknownRun>([&] { store().find_run("wnut18"); }).find("did you mean \"wnut17\"?"),
             std::string::npos);
-  EXPECT_NE(message_of<UnknownRun>([&] { store().find_run("zzz"); }).find("exp ls shows what there is"),
+  EXPECT_NE(message_of<UnknownRun>([&] { store().find_run("zzz"); }).find("exp ls lists the runs"),
             std::string::npos);
   EXPECT_THROW(store().find_run(""), UnknownRun);
   EXPECT_THROW(store().find_run("%"), UnknownRun);

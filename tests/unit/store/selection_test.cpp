@@ -126,11 +126,11 @@ TEST_F(SelectionTest, WordsThatMeanNothingAreRefusedWithWhatWasMeant) {
       contains(unknown, "there is no run \"othre\", and no sweep of that name, in " + path().string()))
       << unknown;
   EXPECT_TRUE(contains(unknown, "did you mean \"other\"?")) << unknown;
-  EXPECT_TRUE(contains(refusal<UnknownRun>({.words = {"zzz"}}), "exp ls shows what there is"));
+  EXPECT_TRUE(contains(refusal<UnknownRun>({.words = {"zzz"}}), "exp ls lists the runs"));
   EXPECT_EQ(refusal<UnknownRun>({.words = {""}}), "a run's name is empty");
   store().set_removed({store().find_run("other").number}, true);
   EXPECT_EQ(refusal<UnknownRun>({.words = {"other"}}),
-            "run other was removed; exp undelete other brings it back");
+            "run other was removed; exp undelete other restores it");
   EXPECT_EQ(names({.words = {"other"}, .sight = Sight::removed}), Names({"other"}));
   EXPECT_EQ(refusal<UnknownRun>({.words = {"net-y-seed=1"}, .sight = Sight::removed}),
             "run net-y-seed=1 is not removed");
@@ -210,10 +210,10 @@ TEST_F(SelectionTest, AConditionThatCannotBeMeantIsPointedAt) {
   EXPECT_EQ(refused("1; DELETE FROM run"),
             "--where: a condition is one expression, without a semicolon\n  1; DELETE FROM run\n   ^");
   EXPECT_EQ(refused("seed = ?"),
-            "--where: \"?\" stands for nothing here; write the value itself\n  seed = ?\n         ^");
+            "--where: \"?\" has no meaning here; write the value itself\n  seed = ?\n         ^");
   EXPECT_EQ(refused("seed = 7 /* all"),
             "--where: this comment is not closed\n  seed = 7 /* all\n           ^");
-  EXPECT_EQ(refused("seed >"), "--where: the condition ends too soon\n  seed >\n        ^");
+  EXPECT_EQ(refused("seed >"), "--where: the condition is incomplete\n  seed >\n        ^");
   EXPECT_EQ(refused("name = 'ä' AND seeed = 7"),
             "--where: no such column: seeed; did you mean \"seed\"?\n  name = 'ä' AND seeed = 7\n            "
             "     ^");

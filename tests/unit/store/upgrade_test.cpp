@@ -55,7 +55,7 @@ TEST_P(UpgradeFrom, GivesWhatSchemaSqlMakes) {
   make_version(version, folder / "old.db");
   expect_contains(message_of<Error>([&] { open_encore_database(folder / "old.db", OpenMode::write); }),
                   "is of version " + std::to_string(version) +
-                      ", this Encore needs 10; exp db upgrade brings it up to date and keeps a copy");
+                      ", this Encore needs 10; run exp db upgrade, which keeps a copy");
   const Upgrade upgrade = upgrade_database(folder / "old.db");
   EXPECT_EQ(upgrade.from, version);
   EXPECT_EQ(upgrade.to, schema_version);
@@ -237,7 +237,7 @@ TEST_F(StoreTest, AnUpgradeIsRefusedWhileARunIsTrainedAndForUnknownVersions) {
   const auto lease = store().begin_attempt(run);
   const auto more = with({schema_version + 1, "ALTER TABLE run ADD COLUMN colour TEXT"});
   expect_contains(message_of<Error>([&] { upgrade_database(path(), more); }),
-                  "run test is being trained, or was a minute ago; exp stop test ends it");
+                  "cannot upgrade while run test is training: run \"exp stop test\"");
   store().finish_attempt(*lease, RunState::interrupted);
   EXPECT_EQ(upgrade_database(path(), more).to, schema_version + 1);
   store().database().execute("PRAGMA user_version = 0");
@@ -272,7 +272,7 @@ TEST_F(StoreTest, ABackupIsWholeWhileAnotherWrites) {
 TEST_F(StoreTest, ABackupReplacesNothingAndSaysWhyItCannotBeMade) {
   testing::write_bytes(folder_ / "mine.txt", "mine");
   expect_contains(message_of<Error>([&] { backup_database(store().database(), folder_ / "mine.txt"); }),
-                  "mine.txt exists; a backup replaces nothing, name another file");
+                  "mine.txt exists; a backup replaces no file, name another one");
   EXPECT_EQ(testing::read_bytes(folder_ / "mine.txt"), "mine");
   expect_contains(message_of<Error>([&] { backup_database(store().database(), folder_ / "no/such.db"); }),
                   "no/such.db");
