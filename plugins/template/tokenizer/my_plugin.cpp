@@ -91,7 +91,7 @@ class MyPluginTokenizer final : public Tokenizer {
   }
 
  protected:
-  /// `encode` calls it from several threads at once, so it changes only `pieces` and `ranges`.
+  /// `encode` calls it from several threads at once, so it changes only `tokens` and `ranges`.
   void append_tokens(std::string_view text, std::vector<std::int32_t>& tokens,
                      std::vector<ByteRange>* ranges) const override {
     for (const std::string_view stretch : cut(text)) {
