@@ -6,10 +6,9 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "app/planned_search.hpp"
 #include "app/run_time.hpp"
+#include "record/size_answer.hpp"
 
 namespace encore {
 
@@ -47,10 +46,20 @@ struct PlanView {
 
 PlanView plan_runs(const PlanVerbRequest& request, const App& app);
 
-/// [{"runs": [names...], what `encore-worker size` answers}...] for the models of the runs that are shown, in
-/// the order of the plan; runs whose models cost the same stand together. Neither the database nor the data
-/// are looked at. Throws ConfigErrors where a model cannot be built.
-nlohmann::ordered_json plan_sizes(const PlanVerbRequest& request, const App& app);
+/// What a model costs, with the names of its runs.
+struct SizedModel {
+  std::vector<std::string> runs;
+  SizeAnswer size;
+};
+void list(auto& field, A<SizedModel> auto& model) {
+  field("runs", model.runs);
+  list(field, model.size);
+}
+
+/// Of the models of the runs that are shown, in the order of the plan; runs whose models cost the same stand
+/// together. Neither the database nor the data are looked at. Throws ConfigErrors where a model cannot be
+/// built.
+std::vector<SizedModel> plan_sizes(const PlanVerbRequest& request, const App& app);
 
 /// A decision that a search would make next; a proposal with what its conditions leave, and why it could not
 /// be trained.

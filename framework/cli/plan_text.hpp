@@ -21,7 +21,7 @@ void print_plan_csv(std::ostream& out, const PlanView& view);
 /// have.
 void print_values(std::ostream& out, const Terminal& terminal, const PlanView& view);
 /// What the models of an experiment file cost, as plan_sizes answers.
-void print_sizes(std::ostream& out, const Terminal& terminal, const nlohmann::ordered_json& sizes);
+void print_sizes(std::ostream& out, const Terminal& terminal, const std::vector<SizedModel>& sizes);
 nlohmann::ordered_json plan_json(const PlanView& view, bool with_values);
 
 }  // namespace encore
