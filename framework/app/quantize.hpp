@@ -5,9 +5,8 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "app/run_plugins.hpp"
+#include "record/quantize_answer.hpp"
 
 namespace encore {
 
@@ -25,12 +24,16 @@ struct QuantizeRequest {
 
 Form<QuantizeRequest> quantize_form();
 
+struct QuantizedRun {
+  std::string run;  ///< name
+  QuantizeAnswer answer;
+};
 struct QuantizeResult {
-  std::vector<nlohmann::ordered_json> runs;  ///< what the worker of each answers, with "run"
-  bool one = false;                          ///< exactly one was asked for
+  std::vector<QuantizedRun> runs;
+  bool one = false;  ///< exactly one was asked for
 };
 /// `written` gets each as soon as it is there.
 QuantizeResult quantize(const QuantizeRequest& request, const App& app,
-                        const std::function<void(const nlohmann::ordered_json&)>& written);
+                        const std::function<void(const QuantizedRun&)>& written);
 
 }  // namespace encore

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "app/app.hpp"
+#include "base/json_fields.hpp"
+#include "base/json_text.hpp"
 
 namespace encore {
 
@@ -15,9 +15,21 @@ namespace encore {
 /// and what it says beside its answer go to `events`. Throws Error with its own message where it refuses.
 std::string worker_answer_text(Events& events, const std::filesystem::path& worker,
                                const std::vector<std::string>& arguments, const std::string& input = "");
-/// The same, read.
-nlohmann::ordered_json worker_answer(Events& events, const std::filesystem::path& worker,
-                                     const std::vector<std::string>& arguments,
-                                     const std::string& input = "");
+
+/// Of an answer that lacks a field, or has another type there.
+[[noreturn]] void refuse_answer(const std::filesystem::path& worker,
+                                const std::vector<std::string>& arguments, const FieldError& error);
+
+/// The same, read as the answer of the verb (record/*_answer.hpp).
+template <class Answer>
+Answer worker_answer(Events& events, const std::filesystem::path& worker,
+                     const std::vector<std::string>& arguments) {
+  const std::string text = worker_answer_text(events, worker, arguments);
+  try {
+    return from_json_object<Answer>(parse_json(text));
+  } catch (const FieldError& error) {
+    refuse_answer(worker, arguments, error);
+  }
+}
 
 }  // namespace encore

@@ -2,26 +2,22 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
+#include "app/evaluate.hpp"
 #include "cli/terminal.hpp"
 
 namespace encore {
 
 /// One run: what was counted, a table of labels where there are measures of labels, all other measures,
-/// notes. Throws Error for an answer that defines no sound measures.
-std::string evaluation_text(const std::string& run, const nlohmann::ordered_json& answer,
-                            const Terminal& terminal);
+/// notes.
+std::string evaluation_text(const std::string& run, const EvaluateAnswer& answer, const Terminal& terminal);
 
 /// The lines of a CSV with the columns of `evaluation_columns`; a measure over all labels has an empty label.
-std::string evaluation_csv(const std::string& run, const nlohmann::ordered_json& answer);
+std::string evaluation_csv(const std::string& run, const EvaluateAnswer& answer);
 inline constexpr const char* evaluation_columns = "run,measure,label,value\n";
 
 /// A line for each of several runs, with the measures that are not of single labels.
-std::string evaluation_summary(const std::vector<std::pair<std::string, nlohmann::ordered_json>>& answers,
-                               const Terminal& terminal);
+std::string evaluation_summary(const std::vector<RunScores>& answers, const Terminal& terminal);
 
 }  // namespace encore
