@@ -5,9 +5,8 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "app/run_plugins.hpp"
+#include "record/embed_request.hpp"
 
 namespace encore {
 
@@ -26,9 +25,9 @@ struct EmbedTextRequest {
 Form<EmbedTextRequest> embed_form();
 
 struct Embedding {
-  std::string run;                ///< name
-  nlohmann::ordered_json answer;  ///< "nearest" with queries and neighbours, or "vectors"
-  std::string text;       ///< of vectors with JSON instead: millions of numbers, as the worker has written
+  std::string run;  ///< name
+  EmbedAnswer answer = {};
+  std::string text = {};  ///< of vectors with JSON instead: millions of numbers, as the worker has written
   bool of_words = false;  ///< neighbours are words, not lines of the corpus
 };
 /// `corpus` is the content of the file of --texts, if there is one.

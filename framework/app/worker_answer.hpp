@@ -23,8 +23,8 @@ std::string worker_answer_text(Events& events, const std::filesystem::path& work
 /// The same, read as the answer of the verb (record/*_answer.hpp).
 template <class Answer>
 Answer worker_answer(Events& events, const std::filesystem::path& worker,
-                     const std::vector<std::string>& arguments) {
-  const std::string text = worker_answer_text(events, worker, arguments);
+                     const std::vector<std::string>& arguments, const std::string& input = "") {
+  const std::string text = worker_answer_text(events, worker, arguments, input);
   try {
     return from_json_object<Answer>(parse_json(text));
   } catch (const FieldError& error) {
