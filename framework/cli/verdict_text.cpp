@@ -25,10 +25,9 @@ std::string recorded_text(const json& value) {
   return value.is_string() ? value.get<std::string>() : value.is_null() ? "not recorded" : value.dump();
 }
 
-/// Null, of a tensor that could not be compared, counts as nothing.
-double distance_at(const json& object, const std::string& key) {
-  const json value = at(object, "/" + key);
-  return value.is_number() ? value.get<double>() : 0.0;
+std::optional<DriftReport> drift_in(const json& details) {
+  const json drift = at(details, "/drift");
+  return drift.is_object() ? std::optional(from_json_object<DriftReport>(drift)) : std::nullopt;
 }
 
 /// "(openmp, 2 ranks with 1 thread each, killed after step 7 and gone on from step 6)"
@@ -89,35 +88,34 @@ std::string different_scores(const json& details, const VerificationRow& verific
 /// The tensors that differ at the first step, from that of the difference on, of which both have a
 /// checkpoint.
 void print_distance(std::ostringstream& out, std::int64_t first_step, const json& details) {
-  json step, tensors = json::array();
-  for (const json& compared : at(details, "/drift/steps")) {
-    if (compared.at("step") < first_step || !step.is_null()) continue;
-    step = compared.at("step");
-    for (const json& tensor : compared.at("tensors"))
-      if (tensor.at("different") > 0) tensors.push_back(tensor);
-  }
-  if (step.is_null()) {
+  const DriftReport drift = drift_in(details).value_or(DriftReport());
+  const auto compared =
+      std::ranges::find_if(drift.steps, [&](const DriftOfStep& one) { return one.step >= first_step; });
+  if (compared == drift.steps.end()) {
     out << "  distance: not known; " << recorded_text(at(details, "/drift_unknown")) << '\n';
     return;
   }
+  std::vector<DriftFigures> tensors;
+  std::ranges::copy_if(compared->tensors, std::back_inserter(tensors),
+                       [](const DriftFigures& tensor) { return tensor.different > 0; });
   if (tensors.empty()) {
-    out << "  distance: none at step " << step << ": the checkpoints of both sides are equal there\n";
+    out << "  distance: none at step " << compared->step
+        << ": the checkpoints of both sides are equal there\n";
     return;
   }
   constexpr std::size_t most = 10;
-  std::vector<json> sorted(tensors.begin(), tensors.end());
-  std::ranges::stable_sort(sorted, std::greater(),
-                           [](const json& tensor) { return distance_at(tensor, "ulps"); });
-  out << "  distance at step " << step << ", where both have a checkpoint: " << tensors.size()
+  std::ranges::stable_sort(tensors, std::greater(),
+                           [](const DriftFigures& tensor) { return tensor.ulps.value_or(0); });
+  out << "  distance at step " << compared->step << ", where both have a checkpoint: " << tensors.size()
       << (tensors.size() == 1 ? " tensor differs" : " tensors differ");
-  if (sorted.size() > most) out << "; the " << most << " farthest";
+  if (tensors.size() > most) out << "; the " << most << " farthest";
   out << '\n';
   Table table({{"TENSOR"}, {"ULPS", Align::right}, {"ABSOLUTE", Align::right}, {"VALUES", Align::right}});
-  for (std::size_t i = 0; i < std::min(sorted.size(), most); ++i)
-    table.add({sorted[i].value("name", ""),
-               std::to_string(static_cast<std::uint64_t>(distance_at(sorted[i], "ulps"))),
-               number_text(distance_at(sorted[i], "largest")),
-               at(sorted[i], "/different").dump() + " of " + at(sorted[i], "/values").dump()});
+  if (tensors.size() > most) tensors.resize(most);
+  for (const DriftFigures& tensor : tensors)
+    table.add({tensor.name, std::to_string(tensor.ulps.value_or(0)),
+               number_text(tensor.largest.value_or(0.0)),
+               std::to_string(tensor.different) + " of " + std::to_string(tensor.values)});
   table.print(out, Terminal(), 4);
 }
 
@@ -195,11 +193,11 @@ std::string verdict_details(const VerificationRow& verification) {
     for (const json& field : fields)
       out << "    " << recorded_text(at(field, "/field")) << ": " << value(at(field, "/run"))
           << " in the run, " << value(at(field, "/verification")) << " in the verification\n";
-  const json drift = at(details, "/drift");
-  if (verification.outcome == "not comparable" && drift.is_object()) {
+  const std::optional<DriftReport> drift = drift_in(details);
+  if (verification.outcome == "not comparable" && drift) {
     if (const json unknown = at(details, "/drift_unknown"); !unknown.is_null())
       out << "  " << recorded_text(unknown) << '\n';
-    print_drift(out, Terminal(), drift, 2);
+    print_drift(out, Terminal(), *drift, 2);
     print_final_scores(out, at(details, "/final_scores"));
   } else {
     print_distance(out, verification.first_step.value_or(0), details);

@@ -376,9 +376,9 @@ void Verifier::describe_drift(const std::filesystem::path& folder, VerificationR
     details["drift_unknown"] = "the run keeps neither a checkpoint nor weights of a step from " +
                                std::to_string(*verification.first_step) + " to " +
                                std::to_string(last_step()) + ", so only digests could be compared";
-  details["drift"] = drift_json(
+  details["drift"] = to_json_object(drift_of(
       steps, curve_drifts(loss_curves(store_, task_.run.number), loss_curves(folder), default_tolerance),
-      default_tolerance);
+      default_tolerance));
   const auto there = std::ranges::find(steps, *verification.first_step, &StepDrift::step);
   if (there != steps.end()) name_tensor(there->tensors, verification.scope);
 }
