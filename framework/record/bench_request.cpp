@@ -13,14 +13,6 @@ namespace {
 constexpr const char* request_name = "bench.json";
 constexpr int request_format = 1;
 
-/// The version of the file. A file of another version is not read further.
-struct BenchFormat {
-  int format = request_format;
-};
-void list(auto& field, A<BenchFormat> auto& file) {
-  field("format", file.format);
-}
-
 }  // namespace
 
 static void write_value(nlohmann::json& to, const Specification& specification) {
@@ -36,7 +28,13 @@ static void list(auto& field, A<BenchCaseRequest> auto& one) {
   field("specification", one.specification);
 }
 
+/// A file of another version is not read any further.
 static void list(auto& field, A<BenchRequest> auto& request) {
+  int format = request_format;
+  field("format", format);
+  if (format != request_format)
+    throw Error("format " + std::to_string(format) +
+                " is not known; build exp and encore-worker from the same source");
   field("rounds", request.rounds);
   field("batches", request.batches);
   field("order_cost", request.order_cost);
@@ -46,15 +44,10 @@ static void list(auto& field, A<BenchRequest> auto& request) {
 }
 
 nlohmann::json BenchRequest::to_json() const {
-  nlohmann::json json = to_json_object(*this);
-  json.update(to_json_object(BenchFormat()));
-  return json;
+  return to_json_object(*this);
 }
 
 BenchRequest BenchRequest::from_json(const nlohmann::json& json) {
-  if (const int format = from_json_object<BenchFormat>(json).format; format != request_format)
-    throw Error("format " + std::to_string(format) +
-                " is not known; build exp and encore-worker from the same source");
   return from_json_object<BenchRequest>(json);
 }
 
