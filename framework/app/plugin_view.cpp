@@ -41,10 +41,9 @@ void load_with_worker(PluginView& view) {
     throw Error(worker.string() + " plugins ended with " + answer.end.text() +
                 " while it loaded; exp plugin check FILE.so finds out which plugin it was" +
                 (answer.errors.empty() ? "" : ":\n" + answer.errors));
-  view.load_milliseconds = told.at("milliseconds").get<double>();
-  view.refused.clear();
-  for (const nlohmann::json& refused : told.at("refused"))
-    view.refused.push_back({refused.at("file").get<std::string>(), refused.at("reason").get<std::string>()});
+  PluginsAnswer loaded = from_json_object<PluginsAnswer>(told);
+  view.load_milliseconds = loaded.milliseconds;
+  view.refused = std::move(loaded.refused);
 }
 
 /// The plugins of that name, and those that offer a type of that name: a head and a schedule may both be

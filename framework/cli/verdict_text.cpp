@@ -2,12 +2,14 @@
 #include "cli/verdict_text.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 #include "cli/drift_text.hpp"
 #include "cli/format.hpp"
 #include "cli/table.hpp"
 #include "report/wording.hpp"
+#include "runner/score_comparison.hpp"
 
 namespace encore {
 
@@ -120,14 +122,13 @@ void print_distance(std::ostringstream& out, std::int64_t first_step, const json
 }
 
 /// The scores of both sides, and whether the difference is one that another seed would make too.
-void print_final_scores(std::ostringstream& out, const json& scores) {
-  if (!scores.is_array()) return;
+void print_final_scores(std::ostringstream& out, const std::vector<RecordedScore>& scores) {
   if (scores.empty()) {
     out << "  scores of both sides: not known, training was not taken to its end (exp verify --scores "
            "does)\n";
     return;
   }
-  const std::size_t seeds = scores.front().value("seeds", std::size_t{0});
+  const std::size_t seeds = scores.front().seeds.value_or(0);
   out << "  scores of both sides"
       << (seeds > 1 ? "; LOW to HIGH: where 95 % of runs with one more seed lie, by " + counted(seeds, "seed")
                     : "; one seed does not say how far apart seeds lie")
@@ -138,18 +139,16 @@ void print_final_scores(std::ostringstream& out, const json& scores) {
                {"LOW", Align::right},
                {"HIGH", Align::right},
                {"WITHIN"}});
-  for (const json& score : scores) {
-    const Metric metric{.name = score.at("metric").get<std::string>(),
-                        .meaning = {.name = "score", .fraction = score.at("fraction").get<bool>()}};
+  for (const RecordedScore& score : scores) {
+    const Metric metric{.name = score.metric, .meaning = {.name = "score", .fraction = score.fraction}};
     const std::string unit = unit_of(metric).name;
-    const auto number = [&](const char* member) {
-      const json value = at(score, std::string("/") + member);
-      if (!value.is_number()) return std::string("-");
-      return number_text(unit_of(metric).factor * value.get<double>()) + (unit.empty() ? "" : " " + unit);
+    const auto number = [&](double value) {
+      if (!std::isfinite(value)) return std::string("-");
+      return number_text(unit_of(metric).factor * value) + (unit.empty() ? "" : " " + unit);
     };
-    const json low = at(score, "/low"), high = at(score, "/high"), again = at(score, "/verification");
-    const bool known = low.is_number() && high.is_number() && again.is_number();
-    table.add({metric.name, number("run"), number("verification"), number("low"), number("high"),
+    const double again = score.verification, low = score.low.value_or(NAN), high = score.high.value_or(NAN);
+    const bool known = std::isfinite(low) && std::isfinite(high) && std::isfinite(again);
+    table.add({metric.name, number(score.run), number(again), number(low), number(high),
                !known                          ? "-"
                : again >= low && again <= high ? "yes"
                                                : "no"});
@@ -198,7 +197,8 @@ std::string verdict_details(const VerificationRow& verification) {
     if (const json unknown = at(details, "/drift_unknown"); !unknown.is_null())
       out << "  " << recorded_text(unknown) << '\n';
     print_drift(out, Terminal(), *drift, 2);
-    print_final_scores(out, at(details, "/final_scores"));
+    if (const json scores = at(details, "/final_scores"); scores.is_array())
+      print_final_scores(out, from_json_object<std::vector<RecordedScore>>(scores));
   } else {
     print_distance(out, verification.first_step.value_or(0), details);
   }

@@ -316,12 +316,10 @@ void Verifier::judge(const std::filesystem::path& folder, const Watch& watch,
                            {"verification", difference->found}};
   describe_drift(folder, verification);
   if (verification.outcome != "not comparable") return;
-  nlohmann::json& scores = details["final_scores"] = nlohmann::json::array();
-  for (const FinalScore& score : final_scores(store_, task_.run, folder))
-    scores.push_back({{"metric", score.metric.name},
-                      {"fraction", score.metric.is_fraction()},
-                      {"run", score.run},
-                      {"verification", score.verification}});
+  std::vector<RecordedScore> scores;
+  for (const auto& [metric, run, again] : final_scores(store_, task_.run, folder))
+    scores.push_back({metric.name, metric.is_fraction(), run, again});
+  details["final_scores"] = to_json_object(scores);
 }
 
 void Verifier::compare_scores_of(const std::filesystem::path& folder, const nlohmann::json& differing_fields,
