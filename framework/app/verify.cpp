@@ -6,6 +6,7 @@
 #include <cmath>
 #include <memory>
 
+#include "analysis/statistics.hpp"
 #include "plan/search/search_plan.hpp"
 #include "runner/parent_weights.hpp"
 #include "runner/places.hpp"
