@@ -20,7 +20,7 @@ std::string worker_answer_text(Events& events, const std::filesystem::path& work
 [[noreturn]] void refuse_answer(const std::filesystem::path& worker,
                                 const std::vector<std::string>& arguments, const FieldError& error);
 
-/// The same, read as the answer of the verb (record/*_answer.hpp).
+/// The same, read as the answer of the verb, such as record/size_answer.hpp.
 template <class Answer>
 Answer worker_answer(Events& events, const std::filesystem::path& worker,
                      const std::vector<std::string>& arguments, const std::string& input = "") {
