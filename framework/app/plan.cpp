@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/plan_comparison.hpp"
+#include "app/worker_answer.hpp"
 #include "base/json_text.hpp"
 #include "base/nearest.hpp"
 #include "base/sha256.hpp"
@@ -129,7 +130,12 @@ std::vector<SizedModel> sizes_of(const App& app, const PlannedRuns& planned,
     }
     runs[known->second].push_back(specification.name);
   }
-  std::vector<SizeAnswer> answers = sizes_in(ask(app, planned, arguments, models), models);
+  std::vector<SizeAnswer> answers;
+  try {
+    answers = sizes_in(ask(app, planned, arguments, models), models);
+  } catch (const FieldError& error) {
+    refuse_answer(planned.worker, arguments, error);
+  }
   std::vector<SizedModel> sizes;
   for (std::size_t i = 0; i < answers.size(); ++i) {
     const auto same = std::ranges::find(sizes, answers[i], &SizedModel::size);

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/worker_answer.hpp"
 #include "base/json_text.hpp"
 #include "base/nearest.hpp"
 #include "base/sha256.hpp"
@@ -41,9 +42,13 @@ void load_with_worker(PluginView& view) {
     throw Error(worker.string() + " plugins ended with " + answer.end.text() +
                 " while it loaded; exp plugin check FILE.so finds out which plugin it was" +
                 (answer.errors.empty() ? "" : ":\n" + answer.errors));
-  PluginsAnswer loaded = from_json_object<PluginsAnswer>(told);
-  view.load_milliseconds = loaded.milliseconds;
-  view.refused = std::move(loaded.refused);
+  try {
+    auto loaded = from_json_object<PluginsAnswer>(told);
+    view.load_milliseconds = loaded.milliseconds;
+    view.refused = std::move(loaded.refused);
+  } catch (const FieldError& error) {
+    refuse_answer(worker, arguments, error);
+  }
 }
 
 /// The plugins of that name, and those that offer a type of that name: a head and a schedule may both be
