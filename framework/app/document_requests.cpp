@@ -141,7 +141,7 @@ Form<AttentionPageRequest> attention_form() {
                   "each layer and head, of the encoder, the decoder, and the decoder over the encoder. A "
                   "text is what exp predict takes as a line (a pair: the two texts with a tab between "
                   "them). What a decoder reads beside an encoder is what the model writes, the most "
-                  "probable piece each time, or --target. The weights are those of a pass without dropout.",
+                  "probable token each time, or --target. The weights are those of a pass without dropout.",
                   {{"exp attention quickstart \"Anna Berg lives in Lund .\"",
                     "a page with all maps, quickstart.attention.html"},
                    {"exp attention quickstart \"Anna Berg lives in Lund .\" --layer 0 --head 0 -o head.svg",

@@ -67,8 +67,8 @@ Form<EmbedTextRequest> embed_form() {
   return Form<R>("embed",
                  {"embed RUN [TEXT...] [options]",
                   "Vectors of texts and words from the best model of a run, whatever its task is, and what "
-                  "is nearest to them. A text is the mean of the encoder's last states over its pieces; a "
-                  "word is the mean of the rows of its pieces in the table of tokens, and no pass is run "
+                  "is nearest to them. A text is the mean of the encoder's last states over its tokens; a "
+                  "word is the mean of the rows of its tokens in the table of tokens, and no pass is run "
                   "for it. Nearness is the cosine of the angle; what is equally near is ordered by its "
                   "text.",
                   {{"exp embed quickstart --near in -k 5",

@@ -200,7 +200,7 @@ Form<PlanVerbRequest> plan_form() {
                   "with --size: sequences of a batch (default: train.batch_size, or as many as "
                   "train.batch_tokens holds)")
           .option("vocabulary", &S::vocabulary, "V",
-                  "with --size: pieces (default: those of tokenizer.vocab, or tokenizer.vocab_size)")
+                  "with --size: tokens (default: those of tokenizer.vocab, or tokenizer.vocab_size)")
           .option("labels", &S::labels, "K", "with --size: labels (default: those of the training set)")
           .option("picked", &S::picked, "SHARE",
                   "with --size: share of the rows that the task picks for its head (default: 0.15)");

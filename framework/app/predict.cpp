@@ -31,7 +31,7 @@ DecodingWishes wishes_of(const GenerateTextRequest& request) {
   wishes.beam = request.beam;
   wishes.texts = request.texts;
   wishes.top_k = request.top_k;
-  wishes.max_pieces = request.max_tokens;
+  wishes.max_tokens = request.max_tokens;
   wishes.length_penalty = request.length_penalty;
   wishes.temperature = request.temperature;
   wishes.top_p = request.top_p;
@@ -108,28 +108,28 @@ Form<GenerateTextRequest> generate_form() {
               "Has the best model of a run write texts: behind PROMPT where it is a decoder alone, and "
               "where it has an encoder what it makes of PROMPT. The text is written as it grows. "
               "Without options the task's own way of decoding holds, as with exp predict; else the "
-              "most probable piece is taken each time. Draws are a function of the seed, the prompt "
+              "most probable token is taken each time. Draws are a function of the seed, the prompt "
               "and the position alone: the same command gives the same text.",
               {{"exp generate shakespeare \"ROMEO:\" --max-tokens 40", "the most probable continuation"},
                {"exp generate shakespeare \"ROMEO:\" --temperature 0.8 --top-k 5 --seed 7 --max-tokens 40",
-                "a drawn one, of the five most probable pieces each time"},
+                "a drawn one, of the five most probable tokens each time"},
                {"exp generate shakespeare \"ROMEO:\" --beam 4 --texts 2 --json",
                 "the two best texts of a beam, with scores"},
                {"exp generate shakespeare --file prompts.txt",
                 "a text for each line of a file, on a line each"}}})
       .option("file", &R::file, "FILE", "read prompts from this file, one a line; - for the standard input")
       .option("max-tokens", &R::max_tokens, "N",
-              "pieces at most (default: as many as the model has positions for; a decoder alone goes on "
+              "tokens at most (default: as many as the model has positions for; a decoder alone goes on "
               "beyond them with the second half of its text as context)")
-      .option("temperature", &R::temperature, "T", "draw pieces from softmax(logits / T); 0 draws none")
-      .option("top-k", &R::top_k, "N", "draw from the K most probable pieces only")
-      .option("top-p", &R::top_p, "P", "draw from the fewest pieces that have this share together")
+      .option("temperature", &R::temperature, "T", "draw tokens from softmax(logits / T); 0 draws none")
+      .option("top-k", &R::top_k, "N", "draw from the K most probable tokens only")
+      .option("top-p", &R::top_p, "P", "draw from the fewest tokens that have this share together")
       .option("seed", &R::seed, "N", "of the draws (default: 0)")
       .option("beam", &R::beam, "N", "follow the N most probable texts")
-      .option("length-penalty", &R::length_penalty, "A", "a text of n pieces has the score log p / n^A")
+      .option("length-penalty", &R::length_penalty, "A", "a text of n tokens has the score log p / n^A")
       .option("texts", &R::texts, "N", "how many texts for each prompt: draws, or the best of the beam")
       .option("repetition-penalty", &R::repetition_penalty, "R",
-              "above 1: pieces that the text has already are less probable")
+              "above 1: tokens that the text has already are less probable")
       .option("stop", &R::stop, "TEXT", "end a text before this (may be repeated)")
       .flag("json", &R::json, "texts with scores as JSON, at the end")
       .include(&R::model, weights_options())

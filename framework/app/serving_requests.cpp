@@ -50,7 +50,7 @@ Form<ServingRequest> serve_form() {
       .option("queue", &R::queue, "N", "texts that may wait; more are refused with 429")
       .option("timeout", &R::timeout, "S", "seconds from a request to its answer at most")
       .option("body-kib", &R::body_kib, "N", "KiB of a request's body at most")
-      .option("max-tokens", &R::max_tokens, "N", "pieces that a text may be asked to have")
+      .option("max-tokens", &R::max_tokens, "N", "tokens that a text may be asked to have")
       .option("connections", &R::connections, "N", "that may be open; more are refused with 503")
       .option("receive-timeout", &R::receive_timeout, "S",
               "seconds that a client may take to send its request")
@@ -84,7 +84,7 @@ Form<MonitorRequest> monitor_form() {
   return Form<R>("monitor",
                  {"monitor RUN [options]",
                   "Compares the texts that exp serve --monitor has answered to with the development set of "
-                  "the run: length, unknown pieces, confidence, labels, distance of embeddings. PSI and JS "
+                  "the run: length, unknown tokens, confidence, labels, distance of embeddings. PSI and JS "
                   "say how far they lie apart; the evidence says whether that is more than chance, and may "
                   "be looked at as often as you like. Exit code 3: the texts have changed, with a "
                   "probability of a false alarm of at most --alpha.",

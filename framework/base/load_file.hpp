@@ -14,7 +14,7 @@ namespace encore {
 /// regular file, or unreadable.
 std::string load_file(const std::filesystem::path& path, const std::string& what);
 
-/// The file, opened for reading it piece by piece; throws as load_file.
+/// The file, opened for reading it part by part; throws as load_file.
 InputFile open_file(const std::filesystem::path& path, const std::string& what);
 
 /// As load_file, and throws Error with path and line when a byte is not UTF-8 or is NUL, or a line behind the

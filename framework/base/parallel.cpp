@@ -9,12 +9,12 @@
 
 namespace encore {
 
-void run_pieces(std::int64_t count, int threads, const std::function<void(std::int64_t)>& piece) {
+void run_parts(std::int64_t count, int threads, const std::function<void(std::int64_t)>& part) {
   std::vector<std::exception_ptr> failures(static_cast<std::size_t>(count));
   std::atomic<std::int64_t> next = 0;
   const auto work = [&] {
     for (std::int64_t i = next++; i < count; i = next++) try {
-        piece(i);
+        part(i);
       } catch (...) {
         failures[static_cast<std::size_t>(i)] = std::current_exception();
       }

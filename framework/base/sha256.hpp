@@ -29,7 +29,7 @@ class Sha256 {
 /// 64 hexadecimal digits.
 std::string sha256(std::string_view bytes);
 
-/// Reads the file in pieces. Throws Error when it is no regular file or cannot be read.
+/// Reads the file in parts. Throws Error when it is no regular file or cannot be read.
 std::string sha256_of_file(const std::filesystem::path& path);
 
 }  // namespace encore

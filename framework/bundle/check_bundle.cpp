@@ -194,7 +194,7 @@ class Checking {
     return path.substr(0, path.find('/', bundle_data.size()) + 1);
   }
 
-  /// The parameters say which question they answer, and with which pieces and labels.
+  /// The parameters say which question they answer, and with which tokens and labels.
   void check_weights(const RunRow& run, const std::string& prefix) const {
     const WeightsFacts facts = WeightsFile(store_.run_folder(run.id)).facts();
     if (facts.question != run.question)

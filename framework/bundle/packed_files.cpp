@@ -72,7 +72,7 @@ std::vector<PackedFile> files_of_run(Store& store, const RunRow& run, const Pack
     files.add(log_name(attempt.ordinal));
   }
   const bool hidden = hides_its_data(store, run) && !choice.hidden;
-  // Pieces and names of classes come from the data.
+  // Tokens and names of classes come from the data.
   if (!hidden)
     for (const char* name : {"vocab.txt", "labels.txt", "max_length.txt"}) files.add(name);
   for (const ArtifactRow& artifact : store.read_artifacts(run.number))

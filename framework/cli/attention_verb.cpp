@@ -68,10 +68,10 @@ std::string size_text(const AttentionText& text) {
   return counted(heads, "map") + " of " + counted(text.layers.size(), "layer");
 }
 
-std::string pieces_text(const AttentionText& text) {
-  std::string pieces = std::to_string(text.tokens.size());
-  if (!text.target.empty()) pieces += " and " + std::to_string(text.target.size());
-  return pieces + " pieces";
+std::string tokens_text(const AttentionText& text) {
+  std::string tokens = std::to_string(text.tokens.size());
+  if (!text.target.empty()) tokens += " and " + std::to_string(text.target.size());
+  return tokens + " tokens";
 }
 
 std::string picture_of(const AttentionTexts& found, const std::string& title) {
@@ -118,12 +118,12 @@ int attention(const AttentionPageRequest& wanted, App& app, Console& console) {
                            .facts = {{"run", row.name},
                                      {"step", step},
                                      {"shown", size_text(found.texts.front())},
-                                     {"text", pieces_text(found.texts.front())}},
+                                     {"text", tokens_text(found.texts.front())}},
                            .command = shell_command({"exp", "attention", row.name})};
     save_file(file, attention_page(found, head, Templates(report_folder(installed_programs()))));
   }
   console.out << title << " (step " << step << ", " << size_text(found.texts.front()) << ", "
-              << pieces_text(found.texts.front()) << ") written to " << file.string() << '\n';
+              << tokens_text(found.texts.front()) << ") written to " << file.string() << '\n';
   if (const std::string note = hidden_layers_note(found.texts.front()); !note.empty())
     console.out << "  " << note << '\n';
   return exit_done;

@@ -114,7 +114,7 @@ void print_data(std::ostream& out, Store& store, const RunRow& run, const Termin
     table.add({split, thousands(facts.examples), "", "split off train by data.split"});
   table.print(out, terminal, 2);
   if (started && started->max_length)
-    out << "  data.max_length is " << thousands(*started->max_length) << " pieces for this training set\n";
+    out << "  data.max_length is " << thousands(*started->max_length) << " tokens for this training set\n";
 }
 
 /// "job 12_3: 1.24 MJ, at most 3.10 GB in a process; these are of 5 attempts"

@@ -274,7 +274,7 @@ class AcrossTables {
     // A table that comes with its parameters has a fixed number of rows.
     const bool grows = !model->second.options.has("from");
     refuse("model.max_positions",
-           given + ", but sequences have up to " + std::to_string(*longest) + " pieces (data.max_length); " +
+           given + ", but sequences have up to " + std::to_string(*longest) + " tokens (data.max_length); " +
                (grows ? "shorten them, or let the table grow"
                       : "shorten them: the table comes with model.from, and has no row "
                         "for what is behind it"));

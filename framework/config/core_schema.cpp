@@ -10,7 +10,7 @@ namespace {
 // machine cannot hold is reported when memory is allocated (memory/device_memory.hpp).
 constexpr double most_layers = 1000;
 constexpr double most_channels = 65536;
-constexpr double most_pieces = 1048576;
+constexpr double most_tokens = 1048576;
 constexpr double most_segments = 1024;
 constexpr double most_sequences = 1048576;
 constexpr double most_epochs = 1000000;
@@ -95,7 +95,7 @@ const Schema& data_schema() {
                                  "length that so many of the training set's sequences do not exceed",
                          .unit = "pieces",
                          .min = 3,
-                         .max = most_pieces}})
+                         .max = most_tokens}})
           .boolean("private", false,
                    {.help = "examples must not be shown to others: reports leave examples out; no part of "
                             "a run's identity"});
@@ -138,7 +138,7 @@ const Schema& model_schema() {
               {.help = "rows of the table of `learned` positions, at least `data.max_length`; 0: as many",
                .unit = "pieces",
                .min = 0,
-               .max = most_pieces})
+               .max = most_tokens})
           .integer("segments", 0,
                    {.help = "rows of a table that says to which text of a pair a token belongs, 2 in BERT; "
                             "0: there is none",

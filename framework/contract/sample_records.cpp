@@ -179,26 +179,26 @@ std::string SampleTokenizer::decode(std::span<const std::int32_t> numbers) const
   return text;
 }
 
-void SampleTokenizer::append_pieces(std::string_view text, std::vector<std::int32_t>& to,
+void SampleTokenizer::append_tokens(std::string_view text, std::vector<std::int32_t>& to,
                                     std::vector<ByteRange>* ranges) const {
   constexpr auto first = static_cast<std::int32_t>(all_specials.size());
-  std::size_t in_piece = 0, at = 0;
+  std::size_t in_token = 0, at = 0;
   std::uint32_t hash = 0;
-  const auto end_piece = [&] {
-    if (in_piece > 0) {
-      to.push_back(first + static_cast<std::int32_t>(hash % (pieces - first)));
-      if (ranges != nullptr) ranges->push_back({at - in_piece, at});
+  const auto end_token = [&] {
+    if (in_token > 0) {
+      to.push_back(first + static_cast<std::int32_t>(hash % (tokens - first)));
+      if (ranges != nullptr) ranges->push_back({at - in_token, at});
     }
-    in_piece = 0;
+    in_token = 0;
     hash = 0;
   };
   for (; at < text.size(); ++at) {
-    if (text[at] == ' ' || in_piece == 3) end_piece();
+    if (text[at] == ' ' || in_token == 3) end_token();
     if (text[at] == ' ') continue;
     hash = hash * 31 + static_cast<unsigned char>(text[at]);
-    ++in_piece;
+    ++in_token;
   }
-  end_piece();
+  end_token();
 }
 
 }  // namespace encore

@@ -27,13 +27,13 @@ Records with_fields(const Records& records, const std::vector<std::string>& fiel
 /// The records, then the others, which have the same fields.
 Records behind_each_other(const Records& records, const Records& others);
 
-/// A piece for every three bytes of a word, by their hash; `decode` cannot give the bytes back and names the
+/// A token for every three bytes of a word, by their hash; `decode` cannot give the bytes back and names the
 /// numbers instead.
 class SampleTokenizer final : public Tokenizer {
  public:
-  static constexpr std::int32_t pieces = 100;
+  static constexpr std::int32_t tokens = 100;
 
-  SampleTokenizer() : vocabulary_(pieces, "piece") {}
+  SampleTokenizer() : vocabulary_(tokens, "piece") {}
   void load(std::vector<std::string>) override {}
   void train(const TextCounts&) override {}
   std::span<const std::string> vocabulary() const override { return vocabulary_; }
@@ -41,7 +41,7 @@ class SampleTokenizer final : public Tokenizer {
   std::string decode(std::span<const std::int32_t> numbers) const override;
 
  private:
-  void append_pieces(std::string_view text, std::vector<std::int32_t>& to,
+  void append_tokens(std::string_view text, std::vector<std::int32_t>& to,
                      std::vector<ByteRange>* ranges) const override;
 
   std::vector<std::string> vocabulary_;

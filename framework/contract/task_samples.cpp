@@ -128,7 +128,7 @@ Outputs perfect_outputs(const Task& task, const ExampleSet& set, const TaskField
   const Records::Texts truths = true_texts(fields, records);
   std::vector<std::vector<GeneratedText>> texts(set.sequence_count());
   for (std::size_t i = 0; i < set.size(); ++i)
-    texts[set.sequences(i).first] = {{.pieces = {}, .text = truths[i], .score = 0.0, .ended = true}};
+    texts[set.sequences(i).first] = {{.tokens = {}, .text = truths[i], .score = 0.0, .ended = true}};
   outputs.set_texts(std::move(texts));
   return outputs;
 }
@@ -158,11 +158,11 @@ Outputs arbitrary_outputs(const Task& task, const ExampleSet& set, std::uint32_t
   if (!task.decoding()) return outputs;
   std::vector<std::vector<GeneratedText>> texts(set.sequence_count());
   for (std::vector<GeneratedText>& of_sequence : texts) {
-    std::vector<std::int32_t> pieces(draw(6));
-    for (std::int32_t& piece : pieces)
-      piece = static_cast<std::int32_t>(draw(static_cast<std::size_t>(SampleTokenizer::pieces)));
+    std::vector<std::int32_t> tokens(draw(6));
+    for (std::int32_t& token : tokens)
+      token = static_cast<std::int32_t>(draw(static_cast<std::size_t>(SampleTokenizer::tokens)));
     of_sequence = {
-        {.pieces = pieces, .text = SampleTokenizer().decode(pieces), .score = -1.0, .ended = true}};
+        {.tokens = tokens, .text = SampleTokenizer().decode(tokens), .score = -1.0, .ended = true}};
   }
   outputs.set_texts(std::move(texts));
   return outputs;

@@ -56,7 +56,7 @@ Outputs perfect_outputs(const Task& task, const ExampleSet& set, const TaskField
                         const Records& records);
 /// Whether perfect_outputs knows every output of the task.
 bool knows_truth(const Task& task);
-/// Other numbers that occur: classes of the task, values of the truth. What is generated are a few pieces.
+/// Other numbers that occur: classes of the task, values of the truth. What is generated are a few tokens.
 Outputs arbitrary_outputs(const Task& task, const ExampleSet& set, std::uint32_t seed);
 
 /// What a head gives of the task's classes beside the output `classes`: logits over its space. Nothing where

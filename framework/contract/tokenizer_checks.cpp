@@ -45,10 +45,10 @@ std::unique_ptr<Tokenizer> trained(const Offer& offer) {
 }
 
 std::vector<std::int32_t> encode_all(const Tokenizer& tokenizer) {
-  std::vector<std::int32_t> pieces;
-  for (const auto& [word, count] : small_text()) tokenizer.encode(word, pieces);
-  for (const std::string& text : odd_texts()) tokenizer.encode(text, pieces);
-  return pieces;
+  std::vector<std::int32_t> tokens;
+  for (const auto& [word, count] : small_text()) tokenizer.encode(word, tokens);
+  for (const std::string& text : odd_texts()) tokenizer.encode(text, tokens);
+  return tokens;
 }
 
 /// With white space in them, as a language model's training text has.
@@ -75,17 +75,17 @@ std::string check_training(const Offer& offer) {
   require(!one->vocabulary().empty(), "training leaves an empty vocabulary");
   require(std::ranges::equal(one->vocabulary(), two->vocabulary()),
           "training twice on one text gives two vocabularies");
-  return std::to_string(one->vocabulary().size()) + " pieces from a small text, the same ones twice";
+  return std::to_string(one->vocabulary().size()) + " tokens from a small text, the same ones twice";
 }
 
 std::string check_texts(const Offer& offer) {
   const auto tokenizer = untrained(offer);
   tokenizer->train(long_texts());
   for (const auto& [text, count] : long_texts()) {
-    std::vector<std::int32_t> pieces;
-    tokenizer->encode(text, pieces);
+    std::vector<std::int32_t> tokens;
+    tokenizer->encode(text, tokens);
     require(
-        pieces.size() > 1 && std::ranges::count(pieces, tokenizer->special(Special::unknown)) == 0,
+        tokens.size() > 1 && std::ranges::count(tokens, tokenizer->special(Special::unknown)) == 0,
         "after training on \"" + text +
             "\" its words are not known; white space within a text of train() separates words, as it does "
             "in encode");
@@ -99,34 +99,34 @@ std::string check_roles(const Offer& offer) {
   std::string found;
   for (const Special role : all_specials) {
     const std::string name(name_of(role));
-    const std::optional<std::int32_t> piece = tokenizer->find(role);
-    require(piece || role == Special::separator || role == Special::mask,
-            "no piece has the role \"" + name + "\", which every vocabulary needs");
-    require(!piece || (*piece >= 0 && *piece < size),
-            "the piece with the role \"" + name + "\" has the number " + std::to_string(piece.value_or(0)) +
+    const std::optional<std::int32_t> token = tokenizer->find(role);
+    require(token || role == Special::separator || role == Special::mask,
+            "no token has the role \"" + name + "\", which every vocabulary needs");
+    require(!token || (*token >= 0 && *token < size),
+            "the token with the role \"" + name + "\" has the number " + std::to_string(token.value_or(0)) +
                 ", which is not in the vocabulary");
-    if (piece) found += (found.empty() ? "" : ", ") + name;
+    if (token) found += (found.empty() ? "" : ", ") + name;
   }
-  return "pieces of the vocabulary for " + found;
+  return "tokens of the vocabulary for " + found;
 }
 
 std::string check_encoding(const Offer& offer) {
   const auto tokenizer = trained(offer);
   const auto size = static_cast<std::int32_t>(tokenizer->vocabulary().size());
   for (const auto& [word, count] : small_text()) {
-    std::vector<std::int32_t> pieces;
-    tokenizer->encode(word, pieces);
-    require(!pieces.empty(), "\"" + word + "\" has no piece");
+    std::vector<std::int32_t> tokens;
+    tokenizer->encode(word, tokens);
+    require(!tokens.empty(), "\"" + word + "\" has no token");
   }
-  for (const std::int32_t piece : encode_all(*tokenizer))
-    require(piece >= 0 && piece < size,
-            "encode gives the number " + std::to_string(piece) + " of " + std::to_string(size));
-  std::vector<std::int32_t> pieces{-5};
-  tokenizer->encode("low", pieces);
-  require(pieces.front() == -5, "encode overwrites what is in the list; it must append");
-  pieces.clear();
-  tokenizer->encode("", pieces);
-  require(pieces.empty(), "the empty text has pieces");
+  for (const std::int32_t token : encode_all(*tokenizer))
+    require(token >= 0 && token < size,
+            "encode gives the number " + std::to_string(token) + " of " + std::to_string(size));
+  std::vector<std::int32_t> tokens{-5};
+  tokenizer->encode("low", tokens);
+  require(tokens.front() == -5, "encode overwrites what is in the list; it must append");
+  tokens.clear();
+  tokenizer->encode("", tokens);
+  require(tokens.empty(), "the empty text has tokens");
   return "numbers within the vocabulary, appended to the list";
 }
 
@@ -157,56 +157,56 @@ std::string check_ranges(const Offer& offer) {
   std::size_t count = 0;
   for (const std::string& text : odd_texts()) {
     const std::string where = "of \"" + text + "\": ";
-    std::vector<std::int32_t> plain, pieces{-5};
+    std::vector<std::int32_t> plain, tokens{-5};
     std::vector<ByteRange> ranges{{7, 8}};
     tokenizer->encode(text, plain);
-    tokenizer->encode(text, pieces, ranges);
-    require(!pieces.empty() && pieces.front() == -5 && !ranges.empty() && ranges.front() == ByteRange{7, 8},
+    tokenizer->encode(text, tokens, ranges);
+    require(!tokens.empty() && tokens.front() == -5 && !ranges.empty() && ranges.front() == ByteRange{7, 8},
             where + "encode overwrites what is in the lists; it must append");
-    require(std::equal(plain.begin(), plain.end(), pieces.begin() + 1, pieces.end()),
-            where + "encode gives other pieces where ranges are asked for");
-    require(pieces.size() == ranges.size(), where + std::to_string(plain.size()) + " pieces have " +
+    require(std::equal(plain.begin(), plain.end(), tokens.begin() + 1, tokens.end()),
+            where + "encode gives other tokens where ranges are asked for");
+    require(tokens.size() == ranges.size(), where + std::to_string(plain.size()) + " tokens have " +
                                                 std::to_string(ranges.size() - 1) + " ranges");
     const std::string problem = problem_of(std::span(ranges).subspan(1), text, tokenizer->drops_text());
     require(problem.empty(), where + problem);
     count += plain.size();
   }
-  return std::to_string(count) + " pieces with ranges in order" +
+  return std::to_string(count) + " tokens with ranges in order" +
          (tokenizer->drops_text() ? "" : ", which leave out nothing but white space");
 }
 
 std::string check_decoding(const Offer& offer) {
   const auto tokenizer = trained(offer);
   for (const std::string_view word : simple_words) {
-    std::vector<std::int32_t> pieces;
-    tokenizer->encode(word, pieces);
-    const std::string text = tokenizer->decode(pieces);
+    std::vector<std::int32_t> tokens;
+    tokenizer->encode(word, tokens);
+    const std::string text = tokenizer->decode(tokens);
     require(trimmed(text) == word,
-            "decode makes \"" + text + "\" of the pieces of \"" + std::string(word) + "\"");
+            "decode makes \"" + text + "\" of the tokens of \"" + std::string(word) + "\"");
     for (const Special role : all_specials)
-      if (const std::optional<std::int32_t> piece = tokenizer->find(role)) {
-        std::vector<std::int32_t> framed = pieces;
-        framed.insert(framed.begin(), *piece);
-        framed.push_back(*piece);
+      if (const std::optional<std::int32_t> token = tokenizer->find(role)) {
+        std::vector<std::int32_t> framed = tokens;
+        framed.insert(framed.begin(), *token);
+        framed.push_back(*token);
         require(tokenizer->decode(framed) == text,
-                "decode does not leave out the piece with the role \"" + std::string(name_of(role)) + "\"");
+                "decode does not leave out the token with the role \"" + std::string(name_of(role)) + "\"");
       }
   }
   for (const std::string& text : odd_texts()) {
-    std::vector<std::int32_t> pieces;
-    tokenizer->encode(text, pieces);
-    tokenizer->decode(pieces);
+    std::vector<std::int32_t> tokens;
+    tokenizer->encode(text, tokens);
+    tokenizer->decode(tokens);
   }
-  return "simple words come back, special pieces are left out";
+  return "simple words come back, special tokens are left out";
 }
 
 std::string check_loading(const Offer& offer) {
   const auto first = trained(offer);
   const std::vector<std::string> vocabulary = vocabulary_lines_of(*first);
-  const std::size_t pieces = first->vocabulary().size();
-  require(vocabulary.size() >= pieces &&
-              std::ranges::equal(std::span(vocabulary).first(pieces), first->vocabulary()),
-          "the lines of the vocabulary do not begin with its pieces");
+  const std::size_t tokens = first->vocabulary().size();
+  require(vocabulary.size() >= tokens &&
+              std::ranges::equal(std::span(vocabulary).first(tokens), first->vocabulary()),
+          "the lines of the vocabulary do not begin with its tokens");
   require(std::ranges::none_of(
               vocabulary,
               [](const std::string& line) { return line.empty() || line.find('\n') != std::string::npos; }),
@@ -219,7 +219,7 @@ std::string check_loading(const Offer& offer) {
   without.erase(without.begin() + first->special(Special::unknown));
   twice.push_back(vocabulary.back());
   for (const auto& [broken, what] :
-       {std::pair{without, "without the unknown piece"}, std::pair{twice, "with a piece twice"}}) {
+       {std::pair{without, "without the unknown token"}, std::pair{twice, "with a token twice"}}) {
     const auto refusing = untrained(offer);
     bool refused = false;
     try {
@@ -258,9 +258,9 @@ std::string check_threads(const Offer& offer) {
       for (std::size_t i = 0; i < texts.size(); ++i) {
         const std::size_t at =
             (i + (round % 2 == 0 ? 0 : thread * texts.size() / threads_at_once)) % texts.size();
-        std::vector<std::int32_t> pieces;
-        tokenizer->encode(texts[at], pieces);
-        same = same && pieces == expected[at] && tokenizer->decode(pieces) == spelled[at];
+        std::vector<std::int32_t> tokens;
+        tokenizer->encode(texts[at], tokens);
+        same = same && tokens == expected[at] && tokenizer->decode(tokens) == spelled[at];
       }
       return same;
     });
@@ -277,7 +277,7 @@ std::string check_threads(const Offer& offer) {
 std::vector<Check> tokenizer_checks(const Offer& offer) {
   return {{"training", [&] { return check_training(offer); }},
           {"training on texts", [&] { return check_texts(offer); }},
-          {"special pieces", [&] { return check_roles(offer); }},
+          {"special tokens", [&] { return check_roles(offer); }},
           {"encoding", [&] { return check_encoding(offer); }},
           {"ranges", [&] { return check_ranges(offer); }},
           {"decoding", [&] { return check_decoding(offer); }},

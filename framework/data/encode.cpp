@@ -80,8 +80,8 @@ struct Storage {
 /// Checks the numbers of a record against the set and the vocabulary.
 class Check {
  public:
-  Check(const std::vector<ColumnRule>& rules, std::int64_t max_length, std::size_t pieces)
-      : rules_(rules), max_length_(max_length), pieces_(pieces) {}
+  Check(const std::vector<ColumnRule>& rules, std::int64_t max_length, std::size_t tokens)
+      : rules_(rules), max_length_(max_length), tokens_(tokens) {}
 
   void operator()(const EncodedExample& example, std::size_t record) const {
     const std::string of_record = " for record " + std::to_string(record + 1);
@@ -90,9 +90,9 @@ class Check {
                       example.target_ids.empty() ? 0 : 1, of_record);
     for (const std::vector<std::int32_t>* ids : {&example.ids, &example.target_ids})
       for (const std::int32_t id : *ids)
-        if (pieces_ > 0 && (id < 0 || static_cast<std::size_t>(id) >= pieces_))
+        if (tokens_ > 0 && (id < 0 || static_cast<std::size_t>(id) >= tokens_))
           throw Error("the task gives the id " + std::to_string(id) + of_record +
-                      ", and the vocabulary has " + std::to_string(pieces_) + " pieces");
+                      ", and the vocabulary has " + std::to_string(tokens_) + " tokens");
     if (example.columns.size() != rules_.size())
       throw Error("the task gives " + std::to_string(example.columns.size()) + " columns" + of_record +
                   " and declares " + std::to_string(rules_.size()));
@@ -139,7 +139,7 @@ class Check {
 
   const std::vector<ColumnRule>& rules_;
   std::int64_t max_length_;
-  std::size_t pieces_;  ///< 0: the tokenizer has no vocabulary yet, ids are not checked
+  std::size_t tokens_;  ///< 0: the tokenizer has no vocabulary yet, ids are not checked
 };
 
 }  // namespace
@@ -150,12 +150,12 @@ ExampleSet encode_records(const Task& task, const Records& records, const Tokeni
   const Check check(rules, max_length, tokenizer.vocabulary().size());
   const auto count = static_cast<std::int64_t>(records.size());
   std::vector<Storage> parts(static_cast<std::size_t>((count + records_per_part - 1) / records_per_part));
-  run_pieces(static_cast<std::int64_t>(parts.size()), threads, [&](std::int64_t piece) {
-    Storage& part = parts[static_cast<std::size_t>(piece)];
+  run_parts(static_cast<std::int64_t>(parts.size()), threads, [&](std::int64_t token) {
+    Storage& part = parts[static_cast<std::size_t>(token)];
     part.columns.resize(rules.size());
     EncodedExample example;
     example.columns.resize(rules.size());
-    const std::int64_t first = piece * records_per_part;
+    const std::int64_t first = token * records_per_part;
     for (std::int64_t i = first; i < std::min(first + records_per_part, count); ++i) {
       example.clear();
       task.encode(records, static_cast<std::size_t>(i), tokenizer, example);

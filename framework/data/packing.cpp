@@ -144,7 +144,7 @@ void Packer::redraw(std::size_t example) {
       if (id < 0 || id >= needs_.vocabulary)
         throw Error("redraw of example " + std::to_string(example + 1) + " gives the id " +
                     std::to_string(id) + ", and the vocabulary has " + std::to_string(needs_.vocabulary) +
-                    " pieces");
+                    " tokens");
 }
 
 // --- the numbers ---

@@ -17,42 +17,42 @@
 #include "base/json_values.hpp"
 #include "base/load_file.hpp"
 #include "base/utf8.hpp"
-#include "data/sentencepiece_pieces.hpp"
+#include "data/sentencepiece_tokens.hpp"
 
 namespace encore {
 
 namespace {
 
 /// Collects the tokens by their numbers, which must be 0, 1, 2 and so on.
-class NumberedPieces {
+class NumberedTokens {
  public:
-  explicit NumberedPieces(const std::filesystem::path& path) : path_(path) {}
+  explicit NumberedTokens(const std::filesystem::path& path) : path_(path) {}
 
-  void add(const std::string& piece, const nlohmann::json& number) {
+  void add(const std::string& token, const nlohmann::json& number) {
     if (!number.is_number_integer() || number < 0)
-      throw Error(path_.string() + ": the number of the piece \"" + piece + "\" is " + number.dump() +
+      throw Error(path_.string() + ": the number of the token \"" + token + "\" is " + number.dump() +
                   "; it must be an integer from 0 on");
-    const auto [known, inserted] = pieces_.emplace(number.get<std::uint64_t>(), piece);
-    if (!inserted && known->second != piece)
-      throw Error(path_.string() + ": the pieces \"" + known->second + "\" and \"" + piece +
+    const auto [known, inserted] = tokens_.emplace(number.get<std::uint64_t>(), token);
+    if (!inserted && known->second != token)
+      throw Error(path_.string() + ": the tokens \"" + known->second + "\" and \"" + token +
                   "\" have one number, " + number.dump());
   }
 
   std::vector<std::string> take() const {
     std::vector<std::string> list;
-    for (const auto& [number, piece] : pieces_) {
+    for (const auto& [number, token] : tokens_) {
       if (number != list.size())
-        throw Error(path_.string() + ": no piece has the number " + std::to_string(list.size()) +
-                    ", and every number below " + std::to_string(pieces_.size()) +
-                    " must be that of one piece");
-      list.push_back(piece);
+        throw Error(path_.string() + ": no token has the number " + std::to_string(list.size()) +
+                    ", and every number below " + std::to_string(tokens_.size()) +
+                    " must be that of one token");
+      list.push_back(token);
     }
     return list;
   }
 
  private:
   const std::filesystem::path& path_;
-  std::map<std::uint64_t, std::string> pieces_;
+  std::map<std::uint64_t, std::string> tokens_;
 };
 
 /// Reads the merges of a tokenizer.json: "Ġt he", or since version 0.20 of the package ["Ġt", "he"].
@@ -100,9 +100,9 @@ bool is_there(const std::filesystem::path& path) {
 
 /// Reads vocab.json, which numbers the tokens, with the files beside it that say how a text is cut.
 std::vector<std::string> lines_of_vocab_json(const std::filesystem::path& path, const nlohmann::json& json) {
-  NumberedPieces pieces(path);
-  for (const auto& [piece, number] : json.items()) pieces.add(piece, number);
-  std::vector<std::string> lines = pieces.take();
+  NumberedTokens tokens(path);
+  for (const auto& [token, number] : json.items()) tokens.add(token, number);
+  std::vector<std::string> lines = tokens.take();
   const std::filesystem::path folder = path.parent_path();
   if (files_beside_vocabulary(path).front() == merges_file) {
     append_merges(lines, load_merges(folder / merges_file));
@@ -140,16 +140,16 @@ constexpr std::int64_t most_rows_behind = 100'000;
 
 /// Appends what a T5's table has behind the tokens of its model: its gaps, the first one last, and unused
 /// rows up to the number that config.json gives.
-void append_t5_pieces(const std::filesystem::path& folder, std::vector<std::string>& pieces) {
-  const std::int64_t own = std::ssize(pieces), rows = count_in(folder / "config.json", "vocab_size", own);
+void append_t5_tokens(const std::filesystem::path& folder, std::vector<std::string>& tokens) {
+  const std::int64_t own = std::ssize(tokens), rows = count_in(folder / "config.json", "vocab_size", own);
   if (rows > own + most_rows_behind)
     throw Error((folder / "config.json").string() + ": vocab_size is " + std::to_string(rows) + ", and " +
-                t5_model_file + " has " + std::to_string(own) + " pieces; at most " +
+                t5_model_file + " has " + std::to_string(own) + " tokens; at most " +
                 std::to_string(most_rows_behind) + " rows behind them are expected");
   const std::int64_t gaps = count_in(folder / "tokenizer_config.json", extra_ids_name, 100);
   for (std::int64_t row = own; row < rows; ++row) {
     const std::int64_t gap = own + gaps - 1 - row;
-    pieces.push_back(gap >= 0 ? gap_piece_beginning + std::to_string(gap) + ">"
+    tokens.push_back(gap >= 0 ? gap_token_beginning + std::to_string(gap) + ">"
                               : "[unused" + std::to_string(-1 - gap) + "]");
   }
 }
@@ -159,11 +159,11 @@ std::vector<std::string> lines_of_sentencepiece(const std::filesystem::path& pat
   const std::string model = load_sentencepiece(path);
   std::vector<std::string> lines;
   try {
-    lines = sentencepiece_pieces(model);
+    lines = sentencepiece_tokens(model);
   } catch (const Error& error) {
     throw Error(path.string() + ": " + error.what());
   }
-  if (path.filename() == t5_model_file) append_t5_pieces(path.parent_path(), lines);
+  if (path.filename() == t5_model_file) append_t5_tokens(path.parent_path(), lines);
   lines.emplace_back(sentencepiece_header);
   lines.push_back(sentencepiece_line("model", model));
   return lines;
@@ -183,26 +183,26 @@ std::vector<std::string> lines_of_json(const std::filesystem::path& path, std::s
     return lines_of_vocab_json(path, json);
   const nlohmann::json model = json.is_object() ? json.value("model", nlohmann::json()) : nlohmann::json();
   if (!model.is_object() || !model.contains("vocab") || !model.at("vocab").is_object())
-    throw Error(path.string() + ": there is no object \"vocab\" in \"model\", which holds the pieces");
-  NumberedPieces pieces(path);
-  for (const auto& [piece, number] : model.at("vocab").items()) pieces.add(piece, number);
+    throw Error(path.string() + ": there is no object \"vocab\" in \"model\", which holds the tokens");
+  NumberedTokens tokens(path);
+  for (const auto& [token, number] : model.at("vocab").items()) tokens.add(token, number);
   if (const auto added = json.find("added_tokens"); added != json.end() && added->is_array())
     for (const nlohmann::json& token : *added)
       if (token.is_object() && token.contains("content") && token.at("content").is_string())
-        pieces.add(token.at("content").get<std::string>(), token.value("id", nlohmann::json()));
-  std::vector<std::string> lines = pieces.take();
+        tokens.add(token.at("content").get<std::string>(), token.value("id", nlohmann::json()));
+  std::vector<std::string> lines = tokens.take();
   if (const auto merges = model.find("merges"); merges != model.end() && merges->is_array())
     append_merges(lines, merges_in(*merges, path));
   return lines;
 }
 
 /// The unknown tokens of BERT, RoBERTa and GPT-2.
-constexpr std::string_view unknown_pieces[] = {"[UNK]", "<unk>", "<|endoftext|>"};
+constexpr std::string_view unknown_tokens[] = {"[UNK]", "<unk>", "<|endoftext|>"};
 
-void require_unknown_piece(const std::filesystem::path& path, bool has_it) {
+void require_unknown_token(const std::filesystem::path& path, bool has_it) {
   if (!has_it)
     throw Error(path.string() +
-                ": the vocabulary has no [UNK]; add a line [UNK], the piece for words it cannot build");
+                ": the vocabulary has no [UNK]; add a line [UNK], the token for words it cannot build");
 }
 
 }  // namespace
@@ -213,28 +213,28 @@ std::vector<std::string> load_vocabulary(const std::filesystem::path& path) {
   const std::string_view text = without_byte_order_mark(bytes);
   if (path.extension() == ".json") {
     std::vector<std::string> lines = lines_of_json(path, text);
-    require_unknown_piece(path, std::ranges::any_of(unknown_pieces, [&](std::string_view piece) {
-                            return std::ranges::find(lines, piece) != lines.end();
+    require_unknown_token(path, std::ranges::any_of(unknown_tokens, [&](std::string_view token) {
+                            return std::ranges::find(lines, token) != lines.end();
                           }));
     return lines;
   }
-  std::vector<std::string> pieces;
+  std::vector<std::string> tokens;
   std::unordered_map<std::string_view, std::size_t> lines;
   const auto place = [&](std::size_t line) { return path.string() + ":" + std::to_string(line) + ": "; };
   for (Lines read(text); read.next();) {
-    const std::string_view piece = read.line();
-    const std::size_t line = pieces.size() + 1;
-    if (piece.empty()) throw Error(place(line) + "an empty line in a vocabulary; every line is one piece");
-    const auto [first, inserted] = lines.emplace(piece, line);
+    const std::string_view token = read.line();
+    const std::size_t line = tokens.size() + 1;
+    if (token.empty()) throw Error(place(line) + "an empty line in a vocabulary; every line is one token");
+    const auto [first, inserted] = lines.emplace(token, line);
     if (!inserted)
-      throw Error(place(line) + "the piece \"" + std::string(piece) + "\" stands twice, first in line " +
+      throw Error(place(line) + "the token \"" + std::string(token) + "\" stands twice, first in line " +
                   std::to_string(first->second));
-    pieces.emplace_back(piece);
+    tokens.emplace_back(token);
   }
-  require_unknown_piece(path, std::ranges::any_of(unknown_pieces, [&](std::string_view piece) {
-                          return lines.contains(piece);
+  require_unknown_token(path, std::ranges::any_of(unknown_tokens, [&](std::string_view token) {
+                          return lines.contains(token);
                         }));
-  return pieces;
+  return tokens;
 }
 
 std::vector<std::string> files_beside_vocabulary(const std::filesystem::path& path) {
@@ -246,7 +246,7 @@ std::vector<std::string> files_beside_vocabulary(const std::filesystem::path& pa
   return {merges_file};
 }
 
-std::size_t piece_count(std::span<const std::string> lines) {
+std::size_t token_count(std::span<const std::string> lines) {
   const auto header = std::ranges::find_if(
       lines, [](const std::string& line) { return line == merges_header || line == sentencepiece_header; });
   return static_cast<std::size_t>(header - lines.begin());
@@ -254,7 +254,7 @@ std::size_t piece_count(std::span<const std::string> lines) {
 
 std::string sentencepiece_model(std::span<const std::string> lines, const std::string& name) {
   const std::string beginning = name + " ";
-  for (const std::string& line : lines.subspan(piece_count(lines)))
+  for (const std::string& line : lines.subspan(token_count(lines)))
     if (line.starts_with(beginning)) return from_base64(std::string_view(line).substr(beginning.size()));
   return {};
 }

@@ -22,7 +22,7 @@ inline constexpr const char* target_model_file = "target.spm";
 inline constexpr const char* t5_model_file = "spiece.model";
 /// The number of tokens "<extra_id_N>", which mark gaps in a text, in tokenizer_config.json.
 inline constexpr const char* extra_ids_name = "extra_ids";
-inline constexpr const char* gap_piece_beginning = "<extra_id_";
+inline constexpr const char* gap_token_beginning = "<extra_id_";
 /// The line between tokens and models of SentencePiece. Each model is a line: a name, a blank, and the file
 /// in base64. "model" cuts every text, or "source" and "target" cut those of the two sides.
 inline constexpr const char* sentencepiece_header = "#sentencepiece";
@@ -36,7 +36,7 @@ std::vector<std::string> load_vocabulary(const std::filesystem::path& path);
 std::vector<std::string> files_beside_vocabulary(const std::filesystem::path& path);
 
 /// Returns how many of the lines are tokens.
-std::size_t piece_count(std::span<const std::string> lines);
+std::size_t token_count(std::span<const std::string> lines);
 
 /// Returns the file of the SentencePiece model with this name among the lines; empty if there is none.
 std::string sentencepiece_model(std::span<const std::string> lines, const std::string& name);

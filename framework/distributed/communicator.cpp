@@ -15,7 +15,7 @@ void OneProcess::begin_exchange(std::span<const Outgoing> outgoing, std::span<co
 }
 
 void OneProcess::gather(std::span<const std::byte> mine, std::span<std::byte> all) {
-  ENCORE_REQUIRE(mine.size() == all.size(), "there is room for one piece from each rank");
+  ENCORE_REQUIRE(mine.size() == all.size(), "there is room for one part from each rank");
   std::ranges::copy(mine, all.begin());
 }
 

@@ -84,7 +84,7 @@ class MpiCommunicator final : public Communicator {
   void gather(std::span<const std::byte> mine, std::span<std::byte> all) override {
     ENCORE_REQUIRE(
         mine.size() * static_cast<std::size_t>(size_) == all.size() && mine.size() <= largest_message,
-        "there is room for one piece from each rank");
+        "there is room for one part from each rank");
     MPI_Allgather(mine.data(), static_cast<int>(mine.size()), MPI_BYTE, all.data(),
                   static_cast<int>(mine.size()), MPI_BYTE, MPI_COMM_WORLD);
   }

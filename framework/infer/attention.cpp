@@ -1,4 +1,4 @@
-// From a text to the weights of each layer and head over its pieces.
+// From a text to the weights of each layer and head over its tokens.
 #include "infer/attention.hpp"
 
 #include <algorithm>
@@ -34,10 +34,10 @@ std::string with_visible_blanks(std::string_view text) {
   return shown;
 }
 
-std::string shown_piece(const Tokenizer& tokenizer, std::int32_t piece) {
+std::string shown_token(const Tokenizer& tokenizer, std::int32_t token) {
   constexpr std::string_view replacement = "\xEF\xBF\xBD";
-  const std::string& entry = tokenizer.vocabulary()[static_cast<std::size_t>(piece)];
-  const std::string text = tokenizer.decode(std::span(&piece, 1));
+  const std::string& entry = tokenizer.vocabulary()[static_cast<std::size_t>(token)];
+  const std::string text = tokenizer.decode(std::span(&token, 1));
   // A part of a character has no text of its own.
   if (text.empty() || find_invalid_utf8(text) || text.find(replacement) != std::string::npos)
     return with_visible_blanks(entry);
@@ -131,8 +131,8 @@ SequenceAttention attention_in(Model& model, const ExampleSet& set, std::size_t 
 
 AttentionText text_with(const SequenceAttention& found, const Tokenizer& tokenizer, const ExampleSet& set,
                         std::size_t sequence, const AttentionChoice& choice) {
-  AttentionText text{.tokens = shown_pieces(tokenizer, set.ids(sequence)),
-                     .target = shown_pieces(tokenizer, set.target_ids(sequence))};
+  AttentionText text{.tokens = shown_tokens(tokenizer, set.ids(sequence)),
+                     .target = shown_tokens(tokenizer, set.target_ids(sequence))};
   for (const AttentionMap& map : found.maps) {
     AttentionLayer& layer =
         text.layers.emplace_back(AttentionLayer{.layer = map.layer,
@@ -171,7 +171,7 @@ ExampleSet with_targets(const ExampleSet& set, const std::vector<std::vector<std
 }
 
 /// What the decoder reads when it writes the text of each sequence: the first row, then what it has written.
-/// The last piece needs a row only as long as there is one.
+/// The last token needs a row only as long as there is one.
 ExampleSet with_written_targets(Engine& engine, const EncodedSet& set, std::string& written) {
   Decoding greedy = engine.task().decoding().value_or(Decoding());
   greedy.beam = greedy.texts = 1;
@@ -182,7 +182,7 @@ ExampleSet with_written_targets(Engine& engine, const EncodedSet& set, std::stri
   for (const std::vector<GeneratedText>& texts : engine.generate(set, greedy)) {
     const std::span<const std::int32_t> first = set.set.target_ids(sequence++);
     std::vector<std::int32_t>& target = targets.emplace_back(first.begin(), first.end());
-    target.insert(target.end(), texts.at(0).pieces.begin(), texts.at(0).pieces.end());
+    target.insert(target.end(), texts.at(0).tokens.begin(), texts.at(0).tokens.end());
     target.resize(std::min(target.size(), most));
     written += (written.empty() ? "" : " ") + texts.at(0).text;
   }
@@ -213,25 +213,25 @@ void require_whole(const Engine& engine, const ExampleSet& set, const AttentionR
   if (!what.empty())
     throw Error("the text is longer than " + length + " of the model: " + what + "; shorten it");
   if (!request.target) return;
-  std::vector<std::int32_t> pieces;
-  engine.tokenizer().encode(*request.target, pieces);
+  std::vector<std::int32_t> tokens;
+  engine.tokenizer().encode(*request.target, tokens);
   const std::int64_t room = engine.model().max_length() - engine.task().decoding().value_or(Decoding()).given;
-  if (static_cast<std::int64_t>(pieces.size()) > room)
-    throw Error("the target has " + std::to_string(pieces.size()) + " pieces, and " + length +
+  if (static_cast<std::int64_t>(tokens.size()) > room)
+    throw Error("the target has " + std::to_string(tokens.size()) + " tokens, and " + length +
                 " of the model leaves room for " + std::to_string(room) + "; shorten it");
 }
 
 }  // namespace
 
-std::vector<AttentionPiece> shown_pieces(const Tokenizer& tokenizer, std::span<const std::int32_t> pieces) {
+std::vector<AttentionToken> shown_tokens(const Tokenizer& tokenizer, std::span<const std::int32_t> tokens) {
   std::set<std::int32_t> specials;
   for (const Special role : all_specials)
-    if (const std::optional<std::int32_t> piece = tokenizer.find(role)) specials.insert(*piece);
-  std::vector<AttentionPiece> shown;
-  for (const std::int32_t piece : pieces) {
-    const bool special = specials.contains(piece);
+    if (const std::optional<std::int32_t> token = tokenizer.find(role)) specials.insert(*token);
+  std::vector<AttentionToken> shown;
+  for (const std::int32_t token : tokens) {
+    const bool special = specials.contains(token);
     shown.push_back(
-        {special ? tokenizer.vocabulary()[static_cast<std::size_t>(piece)] : shown_piece(tokenizer, piece),
+        {special ? tokenizer.vocabulary()[static_cast<std::size_t>(token)] : shown_token(tokenizer, token),
          special});
   }
   return shown;

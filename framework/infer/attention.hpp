@@ -1,4 +1,4 @@
-// Attention to look at: what a loaded model attends to in one sequence, with the texts of its pieces, as
+// Attention to look at: what a loaded model attends to in one sequence, with the texts of its tokens, as
 // record/attention.hpp has it. Place in the flow: the worker's attention verb asks attended(engine, request);
 // a run that keeps examples (train.show_attention) asks for one sequence of its development set after the
 // other.
@@ -19,10 +19,10 @@
 
 namespace encore {
 
-/// Pieces as they are shown: special ones as the vocabulary has them, the others by their text where they
+/// Tokens as they are shown: special ones as the vocabulary has them, the others by their text where they
 /// have one alone, with the vocabulary's sign of a word's beginning or continuation, and white space made
 /// visible.
-std::vector<AttentionPiece> shown_pieces(const Tokenizer& tokenizer, std::span<const std::int32_t> pieces);
+std::vector<AttentionToken> shown_tokens(const Tokenizer& tokenizer, std::span<const std::int32_t> tokens);
 
 /// One sequence of a set. The model's evaluation plan holds it. Throws Error where no layer of the model has
 /// weights, where the choice names a layer or head that there is not, and where there are more weights than
@@ -36,7 +36,7 @@ AttentionTexts attended_examples(Model& model, const Tokenizer& tokenizer, const
                                  const std::string& set_name, std::size_t examples, std::string& left_out);
 
 /// The text of a request as the run's task reads a line of it; all sequences that it becomes. Throws Error
-/// beside that for a text without pieces, one that is longer than the model, and a target that the model has
+/// beside that for a text without tokens, one that is longer than the model, and a target that the model has
 /// no use for.
 AttentionTexts attended(Engine& engine, const AttentionRequest& request);
 

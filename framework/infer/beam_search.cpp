@@ -9,43 +9,43 @@
 
 namespace encore {
 
-BeamSearch::BeamSearch(const Decoding& decoding, std::int32_t end, std::int64_t most_pieces)
+BeamSearch::BeamSearch(const Decoding& decoding, std::int32_t end, std::int64_t most_tokens)
     : beam_(static_cast<std::size_t>(decoding.beam)),
       length_penalty_(decoding.length_penalty),
       given_(static_cast<std::size_t>(decoding.given) - 1),
       end_(end),
-      most_pieces_(static_cast<std::size_t>(most_pieces)) {
-  ENCORE_REQUIRE(decoding.beam >= 1 && decoding.given >= 1 && most_pieces >= 1,
-                 "a beam of one text and one piece at least");
+      most_tokens_(static_cast<std::size_t>(most_tokens)) {
+  ENCORE_REQUIRE(decoding.beam >= 1 && decoding.given >= 1 && most_tokens >= 1,
+                 "a beam of one text and one token at least");
 }
 
-double BeamSearch::score(double log_probability, std::size_t pieces) const {
-  return log_probability / std::pow(static_cast<double>(given_ + pieces), length_penalty_);
+double BeamSearch::score(double log_probability, std::size_t tokens) const {
+  return log_probability / std::pow(static_cast<double>(given_ + tokens), length_penalty_);
 }
 
-void BeamSearch::advance(std::span<const std::vector<NextPiece>> of) {
+void BeamSearch::advance(std::span<const std::vector<NextToken>> of) {
   ENCORE_REQUIRE(!done_ && of.size() == live_.size(), "each text that goes on has candidates");
   struct Continuation {
     std::size_t text = 0;
-    NextPiece next;
+    NextToken next;
     double log_probability = 0.0;
   };
   std::vector<Continuation> all;
   for (std::size_t text = 0; text < of.size(); ++text)
-    for (const NextPiece& next : of[text])
+    for (const NextToken& next : of[text])
       all.push_back({text, next, live_[text].log_probability + next.log_probability});
   std::ranges::stable_sort(all, std::ranges::greater(), &Continuation::log_probability);
 
   std::vector<Live> live;
   for (std::size_t rank = 0; rank < all.size() && live.size() < beam_; ++rank) {
     const Continuation& each = all[rank];
-    std::vector<std::int32_t> pieces = live_[each.text].pieces;
-    if (each.next.piece != end_) {
-      pieces.push_back(each.next.piece);
-      live.push_back({each.text, std::move(pieces), each.log_probability});
+    std::vector<std::int32_t> tokens = live_[each.text].tokens;
+    if (each.next.token != end_) {
+      tokens.push_back(each.next.token);
+      live.push_back({each.text, std::move(tokens), each.log_probability});
     } else if (rank < beam_) {
-      const double of_text = score(each.log_probability, pieces.size() + 1);
-      ended_.push_back({.pieces = std::move(pieces), .score = of_text});
+      const double of_text = score(each.log_probability, tokens.size() + 1);
+      ended_.push_back({.tokens = std::move(tokens), .score = of_text});
     }
   }
   live_ = std::move(live);
@@ -54,19 +54,19 @@ void BeamSearch::advance(std::span<const std::vector<NextPiece>> of) {
 
 void BeamSearch::end(std::size_t text) {
   Live& live = live_.at(text);
-  const double of_text = score(live.log_probability, live.pieces.size());
-  ended_.push_back({.pieces = std::move(live.pieces), .score = of_text});
+  const double of_text = score(live.log_probability, live.tokens.size());
+  ended_.push_back({.tokens = std::move(live.tokens), .score = of_text});
   live_.erase(live_.begin() + static_cast<std::ptrdiff_t>(text));
   finish_if_enough();
 }
 
 void BeamSearch::finish_if_enough() {
-  const bool longest = !live_.empty() && live_.front().pieces.size() >= most_pieces_;
+  const bool longest = !live_.empty() && live_.front().tokens.size() >= most_tokens_;
   done_ = live_.empty() || longest || ended_.size() >= beam_;
   if (!done_) return;
   for (Live& live : live_) {
-    const double of_text = score(live.log_probability, std::max<std::size_t>(live.pieces.size(), 1));
-    ended_.push_back({.pieces = std::move(live.pieces), .score = of_text, .ended = false});
+    const double of_text = score(live.log_probability, std::max<std::size_t>(live.tokens.size(), 1));
+    ended_.push_back({.tokens = std::move(live.tokens), .score = of_text, .ended = false});
   }
   live_.clear();
 }
@@ -79,7 +79,7 @@ std::vector<GeneratedText> BeamSearch::best(std::size_t count) const {
   });
   std::vector<GeneratedText> texts;
   for (const Ended* each : std::span(order).first(std::min(count, order.size())))
-    texts.push_back({.pieces = each->pieces, .text = {}, .score = each->score, .ended = each->ended});
+    texts.push_back({.tokens = each->tokens, .text = {}, .score = each->score, .ended = each->ended});
   return texts;
 }
 

@@ -18,14 +18,14 @@ DecodedText up_to_stop(std::string text, const std::vector<std::string>& stops) 
 
 }  // namespace
 
-DecodedText decoded_so_far(const Tokenizer& tokenizer, std::span<const std::int32_t> pieces,
+DecodedText decoded_so_far(const Tokenizer& tokenizer, std::span<const std::int32_t> tokens,
                            const std::vector<std::string>& stops) {
-  return up_to_stop(Utf8Decoder().add(tokenizer.decode(pieces)), stops);
+  return up_to_stop(Utf8Decoder().add(tokenizer.decode(tokens)), stops);
 }
 
-DecodedText decoded_whole(const Tokenizer& tokenizer, std::span<const std::int32_t> pieces,
+DecodedText decoded_whole(const Tokenizer& tokenizer, std::span<const std::int32_t> tokens,
                           const std::vector<std::string>& stops) {
-  return up_to_stop(valid_utf8(tokenizer.decode(pieces)), stops);
+  return up_to_stop(valid_utf8(tokenizer.decode(tokens)), stops);
 }
 
 }  // namespace encore

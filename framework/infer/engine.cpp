@@ -140,7 +140,7 @@ EncodedTexts Engine::encode_texts(std::span<const std::string> texts) const {
   for (const std::string& text : texts) {
     std::vector<std::int32_t> ids = {tokenizer().special(Special::start)};
     tokenizer().encode(text, ids);
-    if (ids.size() == 1) throw Error("the text \"" + text + "\" has no pieces; nothing can be said of it");
+    if (ids.size() == 1) throw Error("the text \"" + text + "\" has no tokens; nothing can be said of it");
     if (ids.size() > most - 1) cut.push_back(arrays->lengths.size());
     ids.resize(std::min(ids.size(), most - 1));
     ids.push_back(tokenizer().special(Special::end));

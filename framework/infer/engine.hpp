@@ -96,16 +96,16 @@ class Engine {
                                                    const Generator::Seen& seen = {}) {
     return Generator(*model_, tokenizer()).run(set.set, decoding, seen);
   }
-  /// Texts for embed: [CLS], the pieces of the text, [SEP]. Throws Error with no_vectors(), and for a text
-  /// without pieces.
+  /// Texts for embed: [CLS], the tokens of the text, [SEP]. Throws Error with no_vectors(), and for a text
+  /// without tokens.
   EncodedTexts encode_texts(std::span<const std::string> texts) const;
   /// Why embed has nothing to say, whatever the text is; "": it has.
   std::string no_vectors() const;
   /// Why generate writes nothing, whatever the prompt is; "": it writes.
   std::string no_writing() const;
-  /// For each text the mean of the encoder's last states over its rows, which are its pieces between the
+  /// For each text the mean of the encoder's last states over its rows, which are its tokens between the
   /// markers [CLS] and [SEP], as many as data.max_length lets in; whatever the task is. Throws Error for a
-  /// decoder without encoder, and for a text without pieces.
+  /// decoder without encoder, and for a text without tokens.
   Vectors embed(std::span<const std::string> texts) { return embed(encode_texts(texts).set); }
   /// The same of encode_texts(...).set.
   Vectors embed(const ExampleSet& texts);

@@ -143,7 +143,7 @@ bool Evaluator::is_of(int rank, std::size_t batch) const {
   return batch % static_cast<std::size_t>(ranks_.size()) == static_cast<std::size_t>(rank);
 }
 
-/// What a rank finds out, piece by piece in one order on all ranks: of each of its batches the sums and the
+/// What a rank finds out, part by part in one order on all ranks: of each of its batches the sums and the
 /// outputs of its sequences.
 template <class Use>
 void Evaluator::each_piece(int rank, const ExampleSet& set, const Batches& batches,

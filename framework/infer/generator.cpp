@@ -46,15 +46,15 @@ bool is_blank(std::string_view text) {
 
 }  // namespace
 
-/// Nothing but white space between its markers; unknown and special pieces in a text stand for something.
+/// Nothing but white space between its markers; unknown and special tokens in a text stand for something.
 bool Generator::has_blank_source(const ExampleSet& set, std::size_t sequence) const {
   if (!model_.needs().target) return false;
-  std::span<const std::int32_t> pieces = set.ids(sequence);
-  if (!pieces.empty() && tokenizer_.find(Special::end) == pieces.back())
-    pieces = pieces.first(pieces.size() - 1);
-  if (!pieces.empty() && tokenizer_.find(Special::start) == pieces.front()) pieces = pieces.subspan(1);
-  return is_blank(tokenizer_.decode(pieces)) && std::ranges::none_of(pieces, [&](std::int32_t piece) {
-           return tokenizer_.decode({&piece, 1}).empty();
+  std::span<const std::int32_t> tokens = set.ids(sequence);
+  if (!tokens.empty() && tokenizer_.find(Special::end) == tokens.back())
+    tokens = tokens.first(tokens.size() - 1);
+  if (!tokens.empty() && tokenizer_.find(Special::start) == tokens.front()) tokens = tokens.subspan(1);
+  return is_blank(tokenizer_.decode(tokens)) && std::ranges::none_of(tokens, [&](std::int32_t token) {
+           return tokenizer_.decode({&token, 1}).empty();
          });
 }
 
@@ -65,7 +65,7 @@ std::vector<std::vector<GeneratedText>> Generator::run(const ExampleSet& set, co
   std::vector<std::size_t> order = by_length(set);
   const std::size_t blank = std::erase_if(order, [&](std::size_t sequence) {
     if (!has_blank_source(set, sequence)) return false;
-    all[sequence].assign(static_cast<std::size_t>(decoding.texts), {.pieces = {}, .text = {}, .ended = true});
+    all[sequence].assign(static_cast<std::size_t>(decoding.texts), {.tokens = {}, .text = {}, .ended = true});
     return true;
   });
   const std::int64_t times = parallel_texts(decoding);

@@ -1,7 +1,7 @@
-// Generator: texts that a model writes, piece by piece: greedy, by a beam, or drawn. A text depends on its
-// prompt and the Decoding alone: on the host its pieces are the same whatever prompts are answered beside it,
+// Generator: texts that a model writes, part by part: greedy, by a beam, or drawn. A text depends on its
+// prompt and the Decoding alone: on the host its tokens are the same whatever prompts are answered beside it,
 // and for any number of threads. Place in the flow: Evaluator, for tasks that measure or answer by such texts
-// (Task::decoding), and the worker's generate. Read next: text_feed.hpp, beam_search.hpp, next_piece.hpp.
+// (Task::decoding), and the worker's generate. Read next: text_feed.hpp, beam_search.hpp, next_token.hpp.
 //
 //   Generator generator(model, tokenizer);
 //   for (const GeneratedText& text : generator.run(set, {.beam = 5})[0]) ...

@@ -145,8 +145,8 @@ std::vector<TensorSlice> tensors_of(const Target& target, HostValues& values) {
   if (*target.family.logit_bias != '\0' && !has_parameter(model.head(), "bias"))
     tensors.push_back({.name = target.family.logit_bias,
                        .dtype = parameters.dtype(),
-                       .shape = {1, target.config.pieces},
-                       .bytes = values.zeros(static_cast<std::size_t>(target.config.pieces))});
+                       .shape = {1, target.config.tokens},
+                       .bytes = values.zeros(static_cast<std::size_t>(target.config.tokens))});
   return tensors;
 }
 
@@ -184,7 +184,7 @@ json config_json(const Target& target, StoredType dtype) {
 std::map<std::string, std::string> tokenizer_texts(const Engine& engine, const TokenizerFiles& files,
                                                    const std::string& tokenizer_class) {
   const Tokenizer& tokenizer = engine.tokenizer();
-  const std::span<const std::string> pieces = tokenizer.vocabulary();
+  const std::span<const std::string> tokens = tokenizer.vocabulary();
   WrittenTokenizer written = {.tokenizer_class = tokenizer_class,
                               .options = engine.experiment().tokenizer.options,
                               .lines = engine.vocabulary_lines(),
@@ -192,9 +192,9 @@ std::map<std::string, std::string> tokenizer_texts(const Engine& engine, const T
                               .special_numbers = {},
                               .max_length = engine.experiment().data.max_length};
   for (const Special role : all_specials)
-    if (const std::optional<std::int32_t> piece = tokenizer.find(role)) {
-      written.specials[static_cast<std::size_t>(role)] = pieces[static_cast<std::size_t>(*piece)];
-      written.special_numbers.push_back(*piece);
+    if (const std::optional<std::int32_t> token = tokenizer.find(role)) {
+      written.specials[static_cast<std::size_t>(role)] = tokens[static_cast<std::size_t>(*token)];
+      written.special_numbers.push_back(*token);
     }
   return files.written(written);
 }

@@ -128,7 +128,7 @@ std::vector<TextFacts> observe(const Observed& observed, const EmbeddingCloud& e
     const Run sequences = set.sequences(example);
     for (std::size_t s = sequences.first; s < sequences.first + sequences.count; ++s) {
       const std::span<const std::int32_t> ids = set.ids(s);
-      facts.pieces += static_cast<std::int64_t>(ids.size());
+      facts.tokens += static_cast<std::int64_t>(ids.size());
       if (unknown) facts.unknown += std::ranges::count(ids, *unknown);
     }
     facts.confidence = confidence_of(row, set, example);

@@ -24,7 +24,7 @@ PretrainedWeights load_parent(Model& model, const std::filesystem::path& weights
 void require_classes_of_parent(const Specification& specification, const Experiment& experiment,
                                const Registry& registry, const Task& task);
 
-/// The pieces of the run's tokenizer, beside its weights. Throws Error where they are not the ones that the
+/// The tokens of the run's tokenizer, beside its weights. Throws Error where they are not the ones that the
 /// weights were written with.
 std::filesystem::path parent_vocabulary(const std::filesystem::path& weights);
 

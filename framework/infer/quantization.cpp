@@ -93,7 +93,7 @@ class RoundedModel {
     matrices_[path] = {tensor, floats_of(model_.device(), tensor), product};
   }
 
-  /// What no product reads and no piece looks up is used in a way that is not known here.
+  /// What no product reads and no token looks up is used in a way that is not known here.
   void forget_what_nothing_reads() {
     IntegerBits all;
     for (const std::string& path : paths()) all[path] = 8;

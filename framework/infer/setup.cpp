@@ -139,7 +139,7 @@ void require_unseen_targets(const ModelTable& model, const ExampleSet& set) {
   }
   if (any)
     throw ConfigError("model.causal",
-                      "the target of each row is the piece behind it, which this model sees and would only "
+                      "the target of each row is the token behind it, which this model sees and would only "
                       "copy; set [model] causal = true");
 }
 
@@ -158,7 +158,7 @@ void take_max_length(Experiment& experiment, std::int64_t max_length) {
   if (rows > 0 && max_length > rows)
     throw ConfigError("data.max_length",
                       "data.max_length = \"" + percent_text(experiment.data.max_length_percent) + "\" is " +
-                          std::to_string(max_length) + " pieces for this training set, and " +
+                          std::to_string(max_length) + " tokens for this training set, and " +
                           "model.max_positions = " + std::to_string(rows) +
                           " has no row for those behind; set data.max_length = " + std::to_string(rows));
   experiment.data.max_length = max_length;

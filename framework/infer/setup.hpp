@@ -20,7 +20,7 @@
 
 namespace encore {
 
-/// In a run's folder: the pieces of the tokenizer.
+/// In a run's folder: the tokens of the tokenizer.
 inline constexpr const char* vocabulary_file = "vocab.txt";
 /// Beside it: what the task took from the training set (Task::knowledge).
 inline constexpr const char* knowledge_file = "labels.txt";
@@ -41,7 +41,7 @@ LoadedExperiment load_experiment(const Specification& specification);
 /// Sets the files of the sets as they were planned: those of a folder in its place.
 void take_planned_files(Experiment& experiment, const Specification& specification);
 
-/// A tokenizer, and what its vocabulary was loaded from: pieces, and merges where there are any.
+/// A tokenizer, and what its vocabulary was loaded from: tokens, and merges where there are any.
 struct LoadedTokenizer {
   std::unique_ptr<Tokenizer> tokenizer;
   std::vector<std::string> lines;
@@ -54,7 +54,7 @@ LoadedTokenizer load_tokenizer(const LoadedExperiment& loaded, const std::filesy
                                const std::function<TextCounts()>& text_counts,
                                const std::function<std::filesystem::path()>& inherited = {});
 
-/// The text of everything about a tokenizer that decides its pieces (the key of the token cache).
+/// The text of everything about a tokenizer that decides its tokens (the key of the token cache).
 std::string encoding_of(const TokenizerTable& table, const Registry& registry,
                         const LoadedTokenizer& tokenizer, const Specification& specification);
 
@@ -68,8 +68,8 @@ BatchOptions batch_options(const TrainTable& train, std::uint64_t seed = 0);
 /// them. Rows and sequences, and so what a model says of them, are numbered alike in both.
 ExampleSet units_of(const Task& task, const ExampleSet& set);
 
-/// Throws ConfigError where every row of the set has the next piece of its own text as its target (column
-/// "targets"), and the model sees that piece: it would learn to copy it.
+/// Throws ConfigError where every row of the set has the next token of its own text as its target (column
+/// "targets"), and the model sees that token: it would learn to copy it.
 void require_unseen_targets(const ModelTable& model, const ExampleSet& set);
 
 /// What a model needs to know of a task that has its knowledge, and of the vocabulary's size.

@@ -1,4 +1,4 @@
-// What is compared is what a row of scores means: which piece or label a column stands for, and which text
+// What is compared is what a row of scores means: which token or label a column stands for, and which text
 // the row was read from.
 #include "infer/teacher.hpp"
 
@@ -24,7 +24,7 @@ std::string value_text(const OptionValue& value) {
   return "a list";
 }
 
-/// Where its pieces come from is compared by what they are.
+/// Where its tokens come from is compared by what they are.
 bool is_of_vocabulary(const std::string& option) {
   return option.starts_with("vocab");
 }
@@ -59,7 +59,7 @@ std::unique_ptr<Engine> load_teacher(const Specification& student, const Device&
   }
 }
 
-void require_same_pieces(const Engine& teacher, const TokenizerTable& table,
+void require_same_tokens(const Engine& teacher, const TokenizerTable& table,
                          std::span<const std::string> lines) {
   const TokenizerTable& its = teacher.experiment().tokenizer;
   if (its.type != table.type)

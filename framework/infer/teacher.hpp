@@ -1,6 +1,6 @@
 // Teacher: the run from whose class scores another one learns ([distil] teacher), loaded for forward passes
 // by the worker that trains the student. The two must agree in everything that gives a score its meaning:
-// pieces, labels, rows. Place in the flow: train/session.cpp and the worker's check; what happens with the
+// tokens, labels, rows. Place in the flow: train/session.cpp and the worker's check; what happens with the
 // scores is in Model::learn_from and kernels::distillation_loss.
 #pragma once
 
@@ -19,7 +19,7 @@ std::unique_ptr<Engine> load_teacher(const Specification& student, const Device&
 
 /// Throws ConfigError naming the first difference between the teacher's tokenizer and the student's, of which
 /// `lines` are what its vocabulary file holds; none of them: its vocabulary is not trained yet.
-void require_same_pieces(const Engine& teacher, const TokenizerTable& table,
+void require_same_tokens(const Engine& teacher, const TokenizerTable& table,
                          std::span<const std::string> lines);
 
 /// Throws ConfigError naming the first difference between the names of the classes.

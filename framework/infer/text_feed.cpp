@@ -36,7 +36,7 @@ TextFeed::TextFeed(Model& model, const Decoding& decoding, const ExampleSet& set
       has_sources_(has_decoder(model)) {
   for (const std::size_t sequence : sequences) {
     const std::span<const std::int32_t> prompt = prompt_of(model, decoding, set, sequence);
-    texts_.push_back({.pieces = {prompt.begin(), prompt.end()}});
+    texts_.push_back({.tokens = {prompt.begin(), prompt.end()}});
   }
   generation_ = model.make_generation(largest_pass(capacity), capacity);
 }
@@ -77,20 +77,20 @@ PackedRows TextFeed::sources() const {
 std::int64_t TextFeed::unread(std::size_t text) const {
   const Text& of = texts_[text];
   const std::int64_t read = begun_ ? generation_->lengths()[text] : 0;
-  return of.ended ? 0 : std::ssize(of.pieces) - static_cast<std::int64_t>(of.first) - read;
+  return of.ended ? 0 : std::ssize(of.tokens) - static_cast<std::int64_t>(of.first) - read;
 }
 
 /// Its next row would have no position any more.
 void TextFeed::slide(std::size_t text) {
   Text& of = texts_[text];
-  of.first = of.pieces.size() - static_cast<std::size_t>((capacity_ + 1) / 2);
+  of.first = of.tokens.size() - static_cast<std::size_t>((capacity_ + 1) / 2);
   if (begun_) generation_->restart(static_cast<std::int64_t>(text));
 }
 
 void TextFeed::read() {
   for (std::size_t text = 0; text < texts_.size(); ++text)
     if (!texts_[text].ended &&
-        std::ssize(texts_[text].pieces) - static_cast<std::int64_t>(texts_[text].first) > capacity_)
+        std::ssize(texts_[text].tokens) - static_cast<std::int64_t>(texts_[text].first) > capacity_)
       slide(text);
   std::vector<std::int64_t> counts(texts_.size());
   for (;;) {  // all but the last row of each text, whose logits nobody reads
@@ -116,7 +116,7 @@ void TextFeed::pass(const std::vector<std::int64_t>& counts, Generation::Until u
     const Text& of = texts_[text];
     const std::int64_t done = begun_ ? generation_->lengths()[text] : 0;
     for (std::int64_t position = done; position < done + counts[text]; ++position) {
-      rows.ids.push_back(of.pieces[of.first + static_cast<std::size_t>(position)]);
+      rows.ids.push_back(of.tokens[of.first + static_cast<std::size_t>(position)]);
       rows.positions.push_back(static_cast<std::int32_t>(position));
     }
     rows.offsets.push_back(static_cast<std::int32_t>(rows.ids.size()));
@@ -157,8 +157,8 @@ void TextFeed::copy(std::span<const Generation::TextCopy> copies) {
     texts_[static_cast<std::size_t>(each.to)] = texts_[static_cast<std::size_t>(each.from)];
 }
 
-void TextFeed::append(std::size_t text, std::int32_t piece) {
-  texts_[text].pieces.push_back(piece);
+void TextFeed::append(std::size_t text, std::int32_t token) {
+  texts_[text].tokens.push_back(token);
 }
 
 }  // namespace encore

@@ -1,7 +1,7 @@
-// TextFeed: gives the pieces of growing texts to a model, so that after each read() there are logits for the
-// piece that comes next of every text that is still written. Long prompts are read in runs of rows, without
+// TextFeed: gives the tokens of growing texts to a model, so that after each read() there are logits for the
+// token that comes next of every text that is still written. Long prompts are read in runs of rows, without
 // the head; a text that fills all positions of the model goes on with the second half of what it has as its
-// context. Place in the flow: Generator says which pieces -> here -> model/generation.hpp.
+// context. Place in the flow: Generator says which tokens -> here -> model/generation.hpp.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 namespace encore {
 
 /// The rows of a text that is to be continued: of its target where the model has a decoder, else of itself.
-/// Of a target, the pieces that are given.
+/// Of a target, the tokens that are given.
 std::span<const std::int32_t> prompt_of(const Model& model, const Decoding& decoding, const ExampleSet& set,
                                         std::size_t sequence);
 
@@ -39,16 +39,16 @@ class TextFeed {
   /// Every text becomes as many as the constructor was told, side by side.
   void repeat();
   void copy(std::span<const Generation::TextCopy> copies);
-  void append(std::size_t text, std::int32_t piece);
+  void append(std::size_t text, std::int32_t token);
   /// Nothing more is read of it.
   void end(std::size_t text) { texts_[text].ended = true; }
-  /// All pieces of a text, those of the prompt included.
-  const std::vector<std::int32_t>& pieces(std::size_t text) const { return texts_[text].pieces; }
+  /// All tokens of a text, those of the prompt included.
+  const std::vector<std::int32_t>& tokens(std::size_t text) const { return texts_[text].tokens; }
 
  private:
   struct Text {
-    std::vector<std::int32_t> pieces;
-    std::size_t first = 0;  ///< piece that stands at position 0
+    std::vector<std::int32_t> tokens;
+    std::size_t first = 0;  ///< token that stands at position 0
     bool ended = false;
   };
 

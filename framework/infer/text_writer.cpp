@@ -9,21 +9,21 @@
 #include <encore/error.hpp>
 
 #include "infer/decoded_text.hpp"
-#include "infer/next_piece.hpp"
+#include "infer/next_token.hpp"
 
 namespace encore {
 
-std::int64_t most_pieces(const Model& model, const Decoding& decoding, const ExampleSet& set,
+std::int64_t most_tokens(const Model& model, const Decoding& decoding, const ExampleSet& set,
                          std::size_t sequence) {
   const bool has_source = model.needs().target;
   const std::int64_t rows = std::ssize(prompt_of(model, decoding, set, sequence));
-  const std::int64_t room = model.max_length() - rows + 1;  // the last piece needs no row
+  const std::int64_t room = model.max_length() - rows + 1;  // the last token needs no row
   if (room < 1)
-    throw Error("a prompt of " + std::to_string(rows) + " pieces leaves no room in a model of " +
+    throw Error("a prompt of " + std::to_string(rows) + " tokens leaves no room in a model of " +
                 std::to_string(model.max_length()) + " rows (data.max_length); shorten it");
   // Where there is a source, nothing but the positions limits a text; without one it may lose what came
   // first.
-  std::int64_t most = decoding.max_pieces > 0 ? decoding.max_pieces : room;
+  std::int64_t most = decoding.max_tokens > 0 ? decoding.max_tokens : room;
   if (has_source) most = std::min(most, room);
   if (has_source && decoding.beyond_source >= 0)
     most = std::min(most, std::ssize(set.ids(sequence)) + decoding.beyond_source);
@@ -33,7 +33,7 @@ std::int64_t most_pieces(const Model& model, const Decoding& decoding, const Exa
 std::int64_t most_rows(const Model& model, const Decoding& decoding, const ExampleSet& set,
                        std::size_t sequence) {
   const std::int64_t rows = std::ssize(prompt_of(model, decoding, set, sequence));
-  return std::min(rows + most_pieces(model, decoding, set, sequence) - 1, model.max_length());
+  return std::min(rows + most_tokens(model, decoding, set, sequence) - 1, model.max_length());
 }
 
 std::vector<TextWriter::Prompt> TextWriter::make_prompts(const Model& model, const Decoding& decoding,
@@ -41,7 +41,7 @@ std::vector<TextWriter::Prompt> TextWriter::make_prompts(const Model& model, con
                                                          std::span<const std::size_t> sequences) {
   std::vector<Prompt> prompts;
   for (const std::size_t sequence : sequences)
-    prompts.push_back({.sequence = sequence, .most_pieces = most_pieces(model, decoding, set, sequence)});
+    prompts.push_back({.sequence = sequence, .most_tokens = most_tokens(model, decoding, set, sequence)});
   return prompts;
 }
 
@@ -62,7 +62,7 @@ TextWriter::TextWriter(Model& model, const Tokenizer& tokenizer, const ExampleSe
     if (decoding.temperature > 0.0)
       prompt.drawn.resize(static_cast<std::size_t>(times_));
     else
-      prompt.search.emplace(decoding, end_, prompt.most_pieces);
+      prompt.search.emplace(decoding, end_, prompt.most_tokens);
   }
 }
 
@@ -81,7 +81,7 @@ void TextWriter::run() {
     search();
 }
 
-/// Of each row of the feed, as the pieces that the text has already change them.
+/// Of each row of the feed, as the tokens that the text has already change them.
 std::vector<std::vector<float>> TextWriter::logits() {
   const Tensor logits = feed_.logits();
   const std::span<const float> all = reader_.read(model_.device(), logits);
@@ -90,7 +90,7 @@ std::vector<std::vector<float>> TextWriter::logits() {
     const auto row = all.begin() + static_cast<std::ptrdiff_t>(i) * logits.extent(1);
     rows.emplace_back(row, row + logits.extent(1));
     if (decoding_.repetition_penalty != 1.0)
-      penalize_repetitions(feed_.pieces(feed_.rows()[i]), decoding_.repetition_penalty, rows.back());
+      penalize_repetitions(feed_.tokens(feed_.rows()[i]), decoding_.repetition_penalty, rows.back());
   }
   return rows;
 }
@@ -107,32 +107,32 @@ std::vector<std::vector<float>> TextWriter::logits_to_draw() {
 // --- search ---
 
 /// Of each row of the feed; padding keeps its share and is passed over.
-std::vector<std::vector<NextPiece>> TextWriter::candidates() {
+std::vector<std::vector<NextToken>> TextWriter::candidates() {
   const std::int64_t count = BeamSearch::candidates(decoding_.beam);
-  std::vector<std::vector<NextPiece>> all;
+  std::vector<std::vector<NextToken>> all;
   if (decoding_.repetition_penalty == 1.0)
     all = best_.of(feed_.logits());
   else
     for (const std::vector<float>& row : logits()) all.push_back(most_probable(row, count + 1));
-  for (std::vector<NextPiece>& row : all) {
-    std::erase_if(row, [&](const NextPiece& candidate) { return !is_written(candidate.piece); });
+  for (std::vector<NextToken>& row : all) {
+    std::erase_if(row, [&](const NextToken& candidate) { return !is_written(candidate.token); });
     if (std::ssize(row) > count) row.resize(static_cast<std::size_t>(count));
   }
   return all;
 }
 
 void TextWriter::search() {
-  std::vector<std::vector<NextPiece>> rows = candidates();
+  std::vector<std::vector<NextToken>> rows = candidates();
   if (times_ > 1) feed_.repeat();
   std::vector<std::size_t> places;  // of the rows
   for (std::size_t prompt = 0; prompt < prompts_.size(); ++prompt) places.push_back(place(prompt, 0));
-  std::vector<std::vector<NextPiece>> by_place(place(prompts_.size(), 0));
+  std::vector<std::vector<NextToken>> by_place(place(prompts_.size(), 0));
   while (!places.empty()) {
     for (std::size_t i = 0; i < rows.size(); ++i) by_place[places[i]] = std::move(rows[i]);
     copies_.clear();
     for (std::size_t prompt = 0; prompt < prompts_.size(); ++prompt) {
       if (prompts_[prompt].search->done()) continue;
-      std::vector<std::vector<NextPiece>> of;
+      std::vector<std::vector<NextToken>> of;
       for (const std::size_t slot : prompts_[prompt].slots)
         of.push_back(std::move(by_place[place(prompt, slot)]));
       advance(prompt, of);
@@ -141,7 +141,7 @@ void TextWriter::search() {
     for (std::size_t prompt = 0; prompt < prompts_.size(); ++prompt) {
       const std::vector<BeamSearch::Live>& live = prompts_[prompt].search->live();
       for (std::size_t k = 0; k < live.size(); ++k)
-        feed_.append(place(prompt, prompts_[prompt].slots[k]), live[k].pieces.back());
+        feed_.append(place(prompt, prompts_[prompt].slots[k]), live[k].tokens.back());
     }
     feed_.read();
     places = feed_.rows();
@@ -149,10 +149,10 @@ void TextWriter::search() {
   }
 }
 
-void TextWriter::advance(std::size_t number, std::span<const std::vector<NextPiece>> of) {
+void TextWriter::advance(std::size_t number, std::span<const std::vector<NextToken>> of) {
   BeamSearch& search = *prompts_[number].search;
   search.advance(of);
-  if (seen_ && decoding_.beam == 1 && !search.live().empty()) show(number, 0, search.live().front().pieces);
+  if (seen_ && decoding_.beam == 1 && !search.live().empty()) show(number, 0, search.live().front().tokens);
   end_at_stops(search);
   assign_slots(number);
 }
@@ -160,7 +160,7 @@ void TextWriter::advance(std::size_t number, std::span<const std::vector<NextPie
 void TextWriter::end_at_stops(BeamSearch& search) const {
   if (decoding_.stop.empty()) return;
   for (std::size_t k = search.live().size(); k-- > 0 && !search.done();)
-    if (decoded_so_far(tokenizer_, search.live()[k].pieces, decoding_.stop).stopped) search.end(k);
+    if (decoded_so_far(tokenizer_, search.live()[k].tokens, decoding_.stop).stopped) search.end(k);
 }
 
 /// Texts keep the slot of their parent where they can, so that little has to be copied.
@@ -208,27 +208,27 @@ void TextWriter::draw() {
 void TextWriter::draw_next(std::size_t number, std::size_t text, std::span<const float> logits) {
   Drawn& drawn = prompts_[number].drawn[text];
   GeneratedText& written = drawn.text;
-  const NextPiece next = draw_piece(
-      logits, decoding_, draw_number(decoding_.seed, static_cast<std::int64_t>(text), drawn.pieces));
+  const NextToken next = draw_token(
+      logits, decoding_, draw_number(decoding_.seed, static_cast<std::int64_t>(text), drawn.tokens));
   drawn.log_probability += next.log_probability;
-  ++drawn.pieces;
-  written.ended = next.piece == end_;
+  ++drawn.tokens;
+  written.ended = next.token == end_;
   if (!written.ended) {
-    written.pieces.push_back(next.piece);
-    if (seen_) show(number, text, written.pieces);
+    written.tokens.push_back(next.token);
+    if (seen_) show(number, text, written.tokens);
     written.ended =
-        !decoding_.stop.empty() && decoded_so_far(tokenizer_, written.pieces, decoding_.stop).stopped;
+        !decoding_.stop.empty() && decoded_so_far(tokenizer_, written.tokens, decoding_.stop).stopped;
   }
-  if (written.ended || drawn.pieces >= prompts_[number].most_pieces)
+  if (written.ended || drawn.tokens >= prompts_[number].most_tokens)
     feed_.end(place(number, text));
   else
-    feed_.append(place(number, text), next.piece);
+    feed_.append(place(number, text), next.token);
 }
 
 // --- what comes out ---
 
-void TextWriter::show(std::size_t prompt, std::size_t text, const std::vector<std::int32_t>& pieces) const {
-  seen_(prompts_[prompt].sequence, text, decoded_so_far(tokenizer_, pieces, decoding_.stop).text);
+void TextWriter::show(std::size_t prompt, std::size_t text, const std::vector<std::int32_t>& tokens) const {
+  seen_(prompts_[prompt].sequence, text, decoded_so_far(tokenizer_, tokens, decoding_.stop).text);
 }
 
 std::vector<GeneratedText> TextWriter::texts(std::size_t number) const {
@@ -239,10 +239,10 @@ std::vector<GeneratedText> TextWriter::texts(std::size_t number) const {
     texts.push_back(drawn.text);
     texts.back().score =
         drawn.log_probability /
-        std::pow(static_cast<double>(drawn.pieces + decoding_.given - 1), decoding_.length_penalty);
+        std::pow(static_cast<double>(drawn.tokens + decoding_.given - 1), decoding_.length_penalty);
   }
   for (GeneratedText& text : texts) {
-    DecodedText decoded = decoded_whole(tokenizer_, text.pieces, decoding_.stop);
+    DecodedText decoded = decoded_whole(tokenizer_, text.tokens, decoding_.stop);
     text.text = std::move(decoded.text);
     text.ended = text.ended || decoded.stopped;
   }

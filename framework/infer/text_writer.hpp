@@ -1,6 +1,6 @@
-// TextWriter: the texts of a group of prompts from their first piece to the last. After each read of the feed
+// TextWriter: the texts of a group of prompts from their first token to the last. After each read of the feed
 // it asks a search, or draws, how every text goes on. Place in the flow: Generator cuts its prompts into
-// groups -> here -> text_feed.hpp (the model), beam_search.hpp, next_piece.hpp (the choice).
+// groups -> here -> text_feed.hpp (the model), beam_search.hpp, next_token.hpp (the choice).
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include <encore/tokenizer.hpp>
 
 #include "infer/beam_search.hpp"
-#include "infer/best_pieces.hpp"
+#include "infer/best_tokens.hpp"
 #include "infer/generator.hpp"
 #include "infer/text_feed.hpp"
 #include "model/floats.hpp"
@@ -24,8 +24,8 @@ inline std::int64_t parallel_texts(const Decoding& decoding) {
   return decoding.temperature > 0.0 ? decoding.texts : decoding.beam;
 }
 
-/// The most pieces that the text of a sequence may have. Throws Error where its prompt leaves no room.
-std::int64_t most_pieces(const Model& model, const Decoding& decoding, const ExampleSet& set,
+/// The most tokens that the text of a sequence may have. Throws Error where its prompt leaves no room.
+std::int64_t most_tokens(const Model& model, const Decoding& decoding, const ExampleSet& set,
                          std::size_t sequence);
 /// The rows of the model that it may take, its prompt included.
 std::int64_t most_rows(const Model& model, const Decoding& decoding, const ExampleSet& set,
@@ -45,11 +45,11 @@ class TextWriter {
   struct Drawn {
     GeneratedText text;
     double log_probability = 0.0;
-    std::int64_t pieces = 0;  ///< the one that ends a text counted
+    std::int64_t tokens = 0;  ///< the one that ends a text counted
   };
   struct Prompt {
     std::size_t sequence = 0;
-    std::int64_t most_pieces = 1;
+    std::int64_t most_tokens = 1;
     std::optional<BeamSearch> search = {};
     std::vector<std::size_t> slots = {
         0};                         ///< where the texts of search->live() stand among those of the prompt
@@ -63,18 +63,18 @@ class TextWriter {
   std::size_t place(std::size_t prompt, std::size_t slot) const {
     return prompt * static_cast<std::size_t>(times_) + slot;
   }
-  bool is_written(std::int32_t piece) const { return piece != padding_ || piece == end_; }
-  std::vector<std::vector<NextPiece>> candidates();
+  bool is_written(std::int32_t token) const { return token != padding_ || token == end_; }
+  std::vector<std::vector<NextToken>> candidates();
   std::vector<std::vector<float>> logits();
   std::vector<std::vector<float>> logits_to_draw();
 
   void search();
-  void advance(std::size_t prompt, std::span<const std::vector<NextPiece>> of);
+  void advance(std::size_t prompt, std::span<const std::vector<NextToken>> of);
   void end_at_stops(BeamSearch& search) const;
   void assign_slots(std::size_t prompt);
   void draw();
   void draw_next(std::size_t prompt, std::size_t text, std::span<const float> logits);
-  void show(std::size_t prompt, std::size_t text, const std::vector<std::int32_t>& pieces) const;
+  void show(std::size_t prompt, std::size_t text, const std::vector<std::int32_t>& tokens) const;
 
   Model& model_;
   const Tokenizer& tokenizer_;
@@ -85,9 +85,9 @@ class TextWriter {
   std::int32_t padding_;  ///< which is never written, unless it is also what ends a text
   std::vector<Prompt> prompts_;
   TextFeed feed_;
-  BestPieces best_;
+  BestTokens best_;
   FloatReader reader_;
-  std::vector<Generation::TextCopy> copies_;  ///< that the next pieces ask for
+  std::vector<Generation::TextCopy> copies_;  ///< that the next tokens ask for
 };
 
 }  // namespace encore

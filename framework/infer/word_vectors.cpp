@@ -1,4 +1,4 @@
-// Which pieces are words, and their rows of the table.
+// Which tokens are words, and their rows of the table.
 #include "infer/word_vectors.hpp"
 
 #include <algorithm>
@@ -13,47 +13,47 @@ WordVectors::WordVectors(const Engine& engine) : tokenizer_(engine.tokenizer()) 
   const Tensor table = parameters.adapted(parameters.find("embedding.tokens"));  // (V, C)
   table_ = {static_cast<std::size_t>(table.extent(1)), floats_of(engine.model().device(), table)};
   vectors_.width = table_.width;
-  std::vector<std::int32_t> pieces;
-  for (std::int32_t piece = 0; piece < static_cast<std::int32_t>(tokenizer_.vocabulary().size()); ++piece) {
-    // A special piece decodes to nothing, and one from within words is cut into others when it stands alone.
-    std::string word = tokenizer_.decode({&piece, 1});
-    pieces.clear();
-    tokenizer_.encode(word, pieces);
-    if (pieces.size() != 1 || pieces.front() != piece) continue;
+  std::vector<std::int32_t> tokens;
+  for (std::int32_t token = 0; token < static_cast<std::int32_t>(tokenizer_.vocabulary().size()); ++token) {
+    // A special token decodes to nothing, and one from within words is cut into others when it stands alone.
+    std::string word = tokenizer_.decode({&token, 1});
+    tokens.clear();
+    tokenizer_.encode(word, tokens);
+    if (tokens.size() != 1 || tokens.front() != token) continue;
     if (const std::size_t text = word.find_first_not_of(' '); text != std::string::npos) word.erase(0, text);
     words_.push_back(std::move(word));
-    word_pieces_.push_back(piece);
-    const std::span<const float> own = row(piece);
+    word_pieces_.push_back(token);
+    const std::span<const float> own = row(token);
     vectors_.values.insert(vectors_.values.end(), own.begin(), own.end());
   }
 }
 
-std::span<const float> WordVectors::row(std::int32_t piece) const {
-  return table_[static_cast<std::size_t>(piece)];
+std::span<const float> WordVectors::row(std::int32_t token) const {
+  return table_[static_cast<std::size_t>(token)];
 }
 
-std::vector<std::int32_t> WordVectors::pieces(std::string_view word) const {
-  std::vector<std::int32_t> pieces;
-  tokenizer_.encode(word, pieces);
+std::vector<std::int32_t> WordVectors::tokens(std::string_view word) const {
+  std::vector<std::int32_t> tokens;
+  tokenizer_.encode(word, tokens);
   const std::optional<std::int32_t> unknown = tokenizer_.find(Special::unknown);
-  const bool is_known = std::ranges::none_of(pieces, [&](std::int32_t piece) { return piece == unknown; });
-  if (pieces.empty() || !is_known)
-    throw Error("the vocabulary of the run has no pieces for \"" + std::string(word) +
+  const bool is_known = std::ranges::none_of(tokens, [&](std::int32_t token) { return token == unknown; });
+  if (tokens.empty() || !is_known)
+    throw Error("the vocabulary of the run has no tokens for \"" + std::string(word) +
                 "\"; give a word that is made of them");
-  return pieces;
+  return tokens;
 }
 
 void WordVectors::append(std::string_view word, Vectors& to) const {
   MeanVector mean(table_.width);
-  for (const std::int32_t piece : pieces(word)) mean.add(row(piece));
+  for (const std::int32_t token : tokens(word)) mean.add(row(token));
   to.width = table_.width;
   to.values.resize(to.values.size() + to.width);
   mean.finish(std::span(to.values).last(to.width));
 }
 
-std::size_t WordVectors::number_of(std::int32_t piece) const {
-  const auto found = std::ranges::lower_bound(word_pieces_, piece);
-  return found != word_pieces_.end() && *found == piece
+std::size_t WordVectors::number_of(std::int32_t token) const {
+  const auto found = std::ranges::lower_bound(word_pieces_, token);
+  return found != word_pieces_.end() && *found == token
              ? static_cast<std::size_t>(found - word_pieces_.begin())
              : words_.size();
 }

@@ -1,4 +1,4 @@
-// WordVectors: what a model's table of tokens says of words: the mean of the rows of a word's pieces. Place
+// WordVectors: what a model's table of tokens says of words: the mean of the rows of a word's tokens. Place
 // in the flow: the worker's embed verb; no pass is run.
 #pragma once
 
@@ -21,19 +21,19 @@ class WordVectors {
   /// Copies the table to the host. The engine outlives it.
   explicit WordVectors(const Engine& engine);
 
-  /// Numbers of pieces. Throws Error where the vocabulary has none for it, or not for all of it.
-  std::vector<std::int32_t> pieces(std::string_view word) const;
+  /// Numbers of tokens. Throws Error where the vocabulary has none for it, or not for all of it.
+  std::vector<std::int32_t> tokens(std::string_view word) const;
   /// Appends the word's vector.
   void append(std::string_view word, Vectors& to) const;
 
-  /// The words that are a piece by themselves, in the order of the vocabulary: the candidates for neighbours.
+  /// The words that are a token by themselves, in the order of the vocabulary: the candidates for neighbours.
   const std::vector<std::string>& words() const { return words_; }
   const Vectors& vectors() const { return vectors_; }
-  /// The number of a piece among words(), or their count where it is no word.
-  std::size_t number_of(std::int32_t piece) const;
+  /// The number of a token among words(), or their count where it is no word.
+  std::size_t number_of(std::int32_t token) const;
 
  private:
-  std::span<const float> row(std::int32_t piece) const;
+  std::span<const float> row(std::int32_t token) const;
 
   const Tokenizer& tokenizer_;
   Vectors table_;  ///< (V, C)

@@ -113,7 +113,7 @@ std::string some_of(const std::vector<std::string>& names) {
                                    : text;
 }
 
-/// Calls `place(parameter, pieces)` for each parameter that the source has.
+/// Calls `place(parameter, parts)` for each parameter that the source has.
 Loaded place_all(const ParameterBlock& parameters, DType dtype, const NamedTensors& source,
                  const NameMap& names, SourceTypes types, const auto& place) {
   Loaded loaded;

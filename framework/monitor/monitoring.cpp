@@ -104,7 +104,7 @@ Monitoring monitor(const TextReference& reference, const std::vector<ServedText>
     const auto found = test.log_peaks().find(name);
     return found == test.log_peaks().end() ? 0.0 : found->second * log10_of_e;
   };
-  for (const char* name : {pieces_stream, unknown_stream, confidence_stream, distance_stream}) {
+  for (const char* name : {tokens_stream, unknown_stream, confidence_stream, distance_stream}) {
     const auto known = before.streams.find(name);
     if (known == before.streams.end() || known->second.count() == 0) continue;
     const StreamCounts& now = live.streams[name];

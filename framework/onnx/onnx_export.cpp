@@ -54,8 +54,8 @@ json facts_json(const Engine& engine, const OnnxModel& graph) {
   const Experiment& experiment = engine.experiment();
   json specials = json::object();
   for (const Special role : all_specials)
-    if (const std::optional<std::int32_t> piece = engine.tokenizer().find(role))
-      specials[std::string(name_of(role))] = *piece;
+    if (const std::optional<std::int32_t> token = engine.tokenizer().find(role))
+      specials[std::string(name_of(role))] = *token;
   json facts = {{"task", experiment.task.type},
                 {"labels", engine.task().labels()},
                 {"max_length", experiment.data.max_length},
@@ -97,11 +97,11 @@ std::string use_of(const Engine& engine, const OnnxModel& graph) {
         "encoded = dict(tokenizer([\"a text\", \"another one\"], padding=True, truncation=True, "
         "return_tensors=\"np\"))\n";
   } else {
-    const auto piece = [&](Special role) { return std::to_string(engine.tokenizer().special(role)); };
-    text += "# Each text: " + piece(Special::start) + ", the numbers of its pieces (lines of " +
-            vocabulary_file + ", from 0), " + piece(Special::end) + ", and " + piece(Special::padding) +
-            " up to the longest.\n" + "ids = numpy.array([[" + piece(Special::start) + ", " +
-            piece(Special::unknown) + ", " + piece(Special::end) + "]])\n" + "encoded = {\"" + ids_input +
+    const auto token = [&](Special role) { return std::to_string(engine.tokenizer().special(role)); };
+    text += "# Each text: " + token(Special::start) + ", the numbers of its tokens (lines of " +
+            vocabulary_file + ", from 0), " + token(Special::end) + ", and " + token(Special::padding) +
+            " up to the longest.\n" + "ids = numpy.array([[" + token(Special::start) + ", " +
+            token(Special::unknown) + ", " + token(Special::end) + "]])\n" + "encoded = {\"" + ids_input +
             "\": ids, \"" + mask_input + "\": numpy.ones_like(ids)}\n";
   }
   if (!plain)

@@ -127,7 +127,7 @@ class ParentFilling : private OptionFiller {
     if (const Value* given = root_.at({"tokenizer", "vocab"}))
       refuse(
           *given, "tokenizer.vocab",
-          "tokenizer.vocab = " + to_text(*given) + ", but the pieces that model.from was trained with are " +
+          "tokenizer.vocab = " + to_text(*given) + ", but the tokens that model.from was trained with are " +
               (vocabulary.empty() ? "those that " + parent_.title + " trains" : "in " + vocabulary.string()) +
               "; leave it out");
   }
@@ -140,7 +140,7 @@ class ParentFilling : private OptionFiller {
       if (path == vocabulary || read_file(path) == read_file(vocabulary)) return;
       refuse(given, "tokenizer.vocab",
              "tokenizer.vocab names " + path.string() +
-                 ", but the pieces that model.from was trained with are in " + vocabulary.string() +
+                 ", but the tokens that model.from was trained with are in " + vocabulary.string() +
                  "; leave it out");
     } catch (const Error& error) {
       refuse(given, "tokenizer.vocab", std::string("option \"tokenizer.vocab\": ") + error.what());
@@ -250,7 +250,7 @@ void require_same_texts(const json& config, const Origins& origins, const Parent
              &longest = teacher.config.at("data").at("max_length");
   if (length.is_number_integer() && longest.is_number_integer() && length > longest)
     refuse("data.max_length", "data.max_length = " + length.dump() +
-                                  ", and the teacher reads sequences of up to " + longest.dump() + " pieces");
+                                  ", and the teacher reads sequences of up to " + longest.dump() + " tokens");
 }
 
 std::string identity_of(const Parent& parent) {

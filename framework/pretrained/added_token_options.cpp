@@ -90,9 +90,9 @@ class TokenReader {
     if (!own || number != std::to_string(*own))
       refuse(file,
              "the added token \"" + shortened(content) + "\" has the number " + shortened(number) + ", but " +
-                 (own ? "it is piece " + std::to_string(*own) : std::string("no piece is called so")) +
+                 (own ? "it is token " + std::to_string(*own) : std::string("no token is called so")) +
                  " in " + folder_.tokenizer.vocabulary.string() +
-                 "; save the tokenizer again with save_pretrained, so that tokenizer.json holds all pieces");
+                 "; save the tokenizer again with save_pretrained, so that tokenizer.json holds all tokens");
     tokens_[content] = token_of(token, file);
   }
 
@@ -140,7 +140,7 @@ std::string entry_of(const std::string& content, const NamedToken& token, bool o
 }
 
 bool is_gap(const std::string& content) {
-  return content.starts_with(gap_piece_beginning);
+  return content.starts_with(gap_token_beginning);
 }
 
 /// Returns the tokens that the class of the family has if no file names them.
@@ -152,15 +152,15 @@ std::vector<std::string> usual_tokens(const std::string& model_type) {
 }
 
 /// Returns whether our tokenizer finds the token in this way by itself.
-bool is_own(const HuggingFaceFolder& folder, const RolePieces& roles, const std::string& content,
+bool is_own(const HuggingFaceFolder& folder, const RoleTokens& roles, const std::string& content,
             const NamedToken& token) {
   const NamedToken plain = {.special = true, .file = ""},
                    mask = {.lstrip = true, .special = true, .file = ""};
   if (folder.tokenizer.type == byte_bpe_tokenizer) return content == roles.mask && token == mask;
   if (folder.tokenizer.type == unigram_tokenizer)
     return is_gap(content) && folder.config.model_type == "t5" && token == plain;
-  for (const std::string& piece : {roles.padding, roles.unknown, roles.start, roles.end, roles.mask})
-    if (content == piece) return token == plain;
+  for (const std::string& marker : {roles.padding, roles.unknown, roles.start, roles.end, roles.mask})
+    if (content == marker) return token == plain;
   return false;
 }
 
@@ -186,7 +186,7 @@ void require_gaps(const TokenizerJson& files) {
       if (const std::string content = content_of(token); is_gap(content)) listed.insert(content);
     if (std::ssize(listed) != gaps)
       throw Error(files.file(tokenizer_config_file).string() + ": " + name + " names " +
-                  std::to_string(listed.size()) + " pieces <extra_id_...>, but " + extra_ids_name + " is " +
+                  std::to_string(listed.size()) + " tokens <extra_id_...>, but " + extra_ids_name + " is " +
                   std::to_string(gaps) + "; name all of them there, or leave " + name + " out");
   }
 }
@@ -194,7 +194,7 @@ void require_gaps(const TokenizerJson& files) {
 }  // namespace
 
 std::optional<FolderOption> added_tokens_option(const HuggingFaceFolder& folder, const TokenizerJson& files,
-                                                const RolePieces& roles) {
+                                                const RoleTokens& roles) {
   if (folder.config.model_type == "t5") require_gaps(files);
   NamedTokens tokens = TokenReader(folder, files).read();
   for (const std::string& content : usual_tokens(folder.config.model_type))
@@ -215,7 +215,7 @@ std::optional<FolderOption> added_tokens_option(const HuggingFaceFolder& folder,
     if (is_own(folder, roles, content, token)) continue;
     if (!files.number_of(content)) {
       // A marker that the vocabulary lacks gets a number behind the table there, which no text can use.
-      throw Error(place + "has no row in the table of pieces: " + folder.tokenizer.vocabulary.string() +
+      throw Error(place + "has no row in the table of tokens: " + folder.tokenizer.vocabulary.string() +
                   " does not hold it");
     }
     if (folder.tokenizer.type == unigram_tokenizer)

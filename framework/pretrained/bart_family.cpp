@@ -35,10 +35,10 @@ void add_bart_members(nlohmann::json& config, const Options& task) {
     if (!task.has(option) || !task.flag(option))
       throw Error(
           "task." + std::string(option) +
-          " = false cannot be written as a BART, whose texts begin with the piece `start`; train with "
+          " = false cannot be written as a BART, whose texts begin with the token `start`; train with "
           "task.source_start = true and task.target_begins = true");
   config["is_encoder_decoder"] = true;
-  config["decoder_start_token_id"] = target_start_piece(config, task.text("target_start"));
+  config["decoder_start_token_id"] = target_start_token(config, task.text("target_start"));
   config["forced_bos_token_id"] = config.at("bos_token_id");
   config["forced_eos_token_id"] = config.at("eos_token_id");
 }

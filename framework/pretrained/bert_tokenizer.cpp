@@ -18,25 +18,25 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-struct SpecialPiece {
+struct SpecialToken {
   const char* member;
-  const char* piece;
+  const char* token;
 };
 /// Our tokenizers know these tokens by their spelling (Tokenizer::special).
-constexpr SpecialPiece special_pieces[] = {{.member = "unk_token", .piece = "[UNK]"},
-                                           {.member = "sep_token", .piece = "[SEP]"},
-                                           {.member = "pad_token", .piece = "[PAD]"},
-                                           {.member = "cls_token", .piece = "[CLS]"},
-                                           {.member = "mask_token", .piece = "[MASK]"}};
+constexpr SpecialToken special_tokens[] = {{.member = "unk_token", .token = "[UNK]"},
+                                           {.member = "sep_token", .token = "[SEP]"},
+                                           {.member = "pad_token", .token = "[PAD]"},
+                                           {.member = "cls_token", .token = "[CLS]"},
+                                           {.member = "mask_token", .token = "[MASK]"}};
 
 void require_known_specials(const json& config, const fs::path& file) {
-  for (const auto& [member, piece] : special_pieces) {
+  for (const auto& [member, token] : special_tokens) {
     const auto found = config.find(member);
     if (found == config.end() || found->is_null()) continue;
     const json& text = found->is_object() && found->contains("content") ? found->at("content") : *found;
-    if (text != piece)
+    if (text != token)
       throw Error(file.string() + ": " + member + " is " + shortened(text.dump()) +
-                  ", but this tokenizer has \"" + piece + "\" for it");
+                  ", but this tokenizer has \"" + token + "\" for it");
   }
 }
 
@@ -72,20 +72,20 @@ void read_tokenizer_json(const fs::path& file, bool decides, TokenizerFlag& flag
 }
 
 std::vector<std::string> bert_files_in(const fs::path& folder) {
-  for (const char* file : {pieces_file, tokenizer_file})
+  for (const char* file : {tokens_file, tokenizer_file})
     if (is_there(folder / file)) return {file};
   return {};
 }
 
 PretrainedTokenizer read_bert_tokenizer(const fs::path& folder) {
-  const fs::path pieces = folder / pieces_file, whole = folder / tokenizer_file;
+  const fs::path tokens = folder / tokens_file, whole = folder / tokenizer_file;
   const fs::path config = folder / tokenizer_config_file;
   // This is the default of transformers.
   TokenizerFlag flag = {.option = "lowercase",
                         .value = true,
                         .file = folder / config_file,
                         .reason = "model_type of BERT and no do_lower_case"};
-  const fs::path& vocabulary = is_there(pieces) ? pieces : whole;
+  const fs::path& vocabulary = is_there(tokens) ? tokens : whole;
   const bool decided = is_there(config) && read_tokenizer_config(config, flag);
   if (vocabulary == whole) read_tokenizer_json(whole, !decided, flag);
   return {.type = wordpiece_files.type, .vocabulary = vocabulary, .flag = flag};
@@ -93,7 +93,7 @@ PretrainedTokenizer read_bert_tokenizer(const fs::path& folder) {
 
 json special_tokens_json() {
   json map = json::object();
-  for (const auto& [member, piece] : special_pieces) map[member] = piece;
+  for (const auto& [member, token] : special_tokens) map[member] = token;
   return map;
 }
 
@@ -124,7 +124,7 @@ json bert_config_json(const WrittenTokenizer& tokenizer) {
 }
 
 std::map<std::string, std::string> written_bert_files(const WrittenTokenizer& tokenizer) {
-  return {{pieces_file, vocabulary_text(tokenizer.lines)},
+  return {{tokens_file, vocabulary_text(tokenizer.lines)},
           {tokenizer_config_file, json_file_text(bert_config_json(tokenizer))},
           {special_tokens_file, json_file_text(special_tokens_json())}};
 }

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include <encore/piece_cuts.hpp>
+#include <encore/token_cuts.hpp>
 #include <nlohmann/json.hpp>
 
 #include "config/value.hpp"
@@ -97,22 +97,22 @@ PretrainedTokenizer read_byte_bpe_tokenizer(const fs::path& folder) {
 }
 
 json byte_bpe_config_json(const WrittenTokenizer& tokenizer) {
-  const auto piece = [&](Special role) -> json {
+  const auto token = [&](Special role) -> json {
     const std::string& text = tokenizer.specials[static_cast<std::size_t>(role)];
     return text.empty() ? json() : json(text);
   };
-  json mask = piece(Special::mask);
+  json mask = token(Special::mask);
   if (!mask.is_null())  // the token includes the white space before it
     mask = {{"__type", "AddedToken"}, {"content", mask},      {"lstrip", true}, {"rstrip", false},
             {"normalized", false},    {"single_word", false}, {"special", true}};
   json config = {{"tokenizer_class", tokenizer.tokenizer_class},
                  {"add_prefix_space", tokenizer.options.flag("add_prefix_space")},
-                 {"bos_token", piece(Special::start)},
-                 {"cls_token", piece(Special::start)},
-                 {"eos_token", piece(Special::end)},
-                 {"sep_token", piece(Special::separator)},
-                 {"unk_token", piece(Special::unknown)},
-                 {"pad_token", piece(Special::padding)},
+                 {"bos_token", token(Special::start)},
+                 {"cls_token", token(Special::start)},
+                 {"eos_token", token(Special::end)},
+                 {"sep_token", token(Special::separator)},
+                 {"unk_token", token(Special::unknown)},
+                 {"pad_token", token(Special::padding)},
                  {"mask_token", mask},
                  {"model_max_length", tokenizer.max_length}};
   add_tokens_json(tokenizer, config);
@@ -120,40 +120,40 @@ json byte_bpe_config_json(const WrittenTokenizer& tokenizer) {
 }
 
 std::map<std::string, std::string> written_byte_bpe_files(const WrittenTokenizer& tokenizer) {
-  return {{vocab_json_file, vocab_json(tokenizer.lines.first(piece_count(tokenizer.lines)))},
+  return {{vocab_json_file, vocab_json(tokenizer.lines.first(token_count(tokenizer.lines)))},
           {merges_file, merges_text(tokenizer.lines, tokenizer.special_numbers)},
           {tokenizer_config_file, json_file_text(byte_bpe_config_json(tokenizer))}};
 }
 
 }  // namespace
 
-void require_padding_piece(std::span<const std::string> lines, std::int64_t padding) {
-  const std::span<const std::string> pieces = lines.first(piece_count(lines));
+void require_padding_token(std::span<const std::string> lines, std::int64_t padding) {
+  const std::span<const std::string> tokens = lines.first(token_count(lines));
   const auto found = std::ranges::find_if(
-      pieces, [](const std::string& piece) { return piece == "<pad>" || piece == "[PAD]"; });
-  if (found == pieces.end() || found - pieces.begin() == padding) return;
+      tokens, [](const std::string& token) { return token == "<pad>" || token == "[PAD]"; });
+  if (found == tokens.end() || found - tokens.begin() == padding) return;
   throw Error("pad_token_id is " + std::to_string(padding) +
-              ", and positions are counted from it, but the piece " + *found +
-              " of the vocabulary has the number " + std::to_string(found - pieces.begin()));
+              ", and positions are counted from it, but the token " + *found +
+              " of the vocabulary has the number " + std::to_string(found - tokens.begin()));
 }
 
-std::string vocab_json(std::span<const std::string> pieces) {
+std::string vocab_json(std::span<const std::string> tokens) {
   json numbers = json::object();
-  for (std::size_t i = 0; i < pieces.size(); ++i) numbers[pieces[i]] = i;
+  for (std::size_t i = 0; i < tokens.size(); ++i) numbers[tokens[i]] = i;
   return numbers.dump() + "\n";
 }
 
 std::string merges_text(std::span<const std::string> lines, std::span<const std::int32_t> specials) {
-  const std::size_t count = piece_count(lines);
+  const std::size_t count = token_count(lines);
   if (count < lines.size()) return vocabulary_text(lines.subspan(count));
-  std::vector<std::string> pieces(lines.begin(), lines.end());
+  std::vector<std::string> tokens(lines.begin(), lines.end());
   for (const std::int32_t special : specials)
     if (special >= 0 && static_cast<std::size_t>(special) < count)
-      pieces[static_cast<std::size_t>(special)].clear();
+      tokens[static_cast<std::size_t>(special)].clear();
   std::string text = std::string(merges_header) + "\n";
-  for (const PieceCut& cut : cuts_of(pieces))
+  for (const TokenCut& cut : cuts_of(tokens))
     text +=
-        pieces[static_cast<std::size_t>(cut.left)] + " " + pieces[static_cast<std::size_t>(cut.right)] + "\n";
+        tokens[static_cast<std::size_t>(cut.left)] + " " + tokens[static_cast<std::size_t>(cut.right)] + "\n";
   return text;
 }
 

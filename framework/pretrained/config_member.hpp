@@ -46,10 +46,10 @@ inline constexpr std::pair<const char*, const char*> target_starts[] = {
     {"start", "bos_token_id"}, {"end", "eos_token_id"}, {"padding", padding_name}};
 
 /// Returns the number of that token in a config.json that has those of all markers.
-inline nlohmann::json target_start_piece(const nlohmann::json& config, const std::string& role) {
-  for (const auto& [name, piece] : target_starts)
-    if (role == name) return config.at(piece);
-  throw Error("task.target_start = \"" + role + "\" names no piece");
+inline nlohmann::json target_start_token(const nlohmann::json& config, const std::string& role) {
+  for (const auto& [name, token] : target_starts)
+    if (role == name) return config.at(token);
+  throw Error("task.target_start = \"" + role + "\" names no token");
 }
 
 }  // namespace encore

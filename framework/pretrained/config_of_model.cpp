@@ -134,7 +134,7 @@ class Stack {
 
 }  // namespace
 
-PretrainedConfig pretrained_config_of(const Family& family, const ModelTable& model, std::int64_t pieces,
+PretrainedConfig pretrained_config_of(const Family& family, const ModelTable& model, std::int64_t tokens,
                                       std::int64_t max_length) {
   const Stack stack(family, model);
   stack.require_shape();
@@ -162,7 +162,7 @@ PretrainedConfig pretrained_config_of(const Family& family, const ModelTable& mo
     stack.refuse("layer." + attention.name + ".head_size",
                  std::to_string(attention.options.integer("head_size")), "heads of width / heads channels");
   return {.model_type = family.model_type,
-          .pieces = pieces,
+          .tokens = tokens,
           .width = model.width,
           .layers = model.layers,
           .decoder_layers = model.decoder ? model.decoder->layers : 0,

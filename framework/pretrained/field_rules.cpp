@@ -31,7 +31,7 @@ constexpr const char* generating = "gpt2 bart marian t5";
 constexpr FieldRule config_rules[] = {
     {all, "model_type", honoured, "", "names the family; another one is refused"},
     {all, "architectures", honoured, "", "decides the task; a class that no task takes over is refused"},
-    {all, "vocab_size", honoured, "", "must be the number of pieces"},
+    {all, "vocab_size", honoured, "", "must be the number of tokens"},
     {all, "id2label", honoured, "", "names of the classes, in its order; a single one is refused"},
     {all, "problem_type", honoured, "",
      "of `...ForSequenceClassification`: `multi_label_classification` is taken, `regression` is refused"},
@@ -148,17 +148,17 @@ constexpr FieldRule config_rules[] = {
     {all, "per_layer_config", equal, "[{}]", ""},
     {all, "auto_map", equal, "[{}]", "code of the folder's own is never run"},
     {"bert distilbert", "pad_token_id", harmless, "", "the number of padding, of which there is none here"},
-    {"roberta", "pad_token_id", honoured, "", "positions begin behind it; must be the piece `<pad>`"},
+    {"roberta", "pad_token_id", honoured, "", "positions begin behind it; must be the token `<pad>`"},
     {"gpt2", "pad_token_id", harmless, "", "the number of padding, of which there is none here"},
     {with_decoder, "pad_token_id", honoured, "", "see `decoder_start_token_id`"},
-    {encoders, "bos_token_id", harmless, "", "markers are the pieces of the tokenizer"},
+    {encoders, "bos_token_id", harmless, "", "markers are the tokens of the tokenizer"},
     {encoders, "eos_token_id", harmless, "", "likewise"},
     {encoders, "sep_token_id", harmless, "", "likewise"},
     {encoders, "cls_token_id", harmless, "", "likewise"},
     {encoders, "mask_token_id", harmless, "", "likewise"},
     {generating, "sep_token_id", harmless, "", "likewise"},
-    {generating, "bos_token_id", honoured, "", "must be the piece that opens a text here"},
-    {generating, "eos_token_id", honoured, "", "must be the piece that ends a text here"},
+    {generating, "bos_token_id", honoured, "", "must be the token that opens a text here"},
+    {generating, "eos_token_id", honoured, "", "must be the token that ends a text here"},
     {with_decoder, "decoder_start_token_id", honoured, "", "`task.target_start`"},
     {"bert roberta distilbert gpt2", "decoder_start_token_id", harmless, "", "of decoders over an encoder"},
 
@@ -219,12 +219,12 @@ constexpr FieldRule of_encoders = {encoders, "(all of these)", harmless, "", "an
 
 /// These are in config.json of old folders, and in generation_config.json of newer ones.
 constexpr FieldRule generation_rules[] = {
-    {generating, "bos_token_id", honoured, "", "must be the piece that opens a text here"},
-    {generating, "eos_token_id", honoured, "", "must be the piece that ends a text here"},
+    {generating, "bos_token_id", honoured, "", "must be the token that opens a text here"},
+    {generating, "eos_token_id", honoured, "", "must be the token that ends a text here"},
     {generating, "pad_token_id", harmless, "", "fills rows behind a text that has ended"},
     {generating, "decoder_start_token_id", honoured, "", "must be that of `config.json`"},
     {"bart", "forced_bos_token_id", honoured, "",
-     "the piece `<s>`, which is given here; another piece is refused, and a notice says where it "
+     "the token `<s>`, which is given here; another token is refused, and a notice says where it "
      "is absent"},
     {"gpt2 marian t5", "forced_bos_token_id", equal, "[]", ""},
     {generating, "forced_eos_token_id", harmless, "", "ends a text that is cut at the largest length"},
@@ -312,7 +312,7 @@ constexpr FieldRule tokenizer_config_rules[] = {
     {byte_pairs, "add_prefix_space", honoured, "", "`tokenizer.add_prefix_space`; may differ"},
     {byte_pairs, "do_lower_case", harmless, "", "not read there"},
     {byte_pairs, "errors", harmless, "", "what is no UTF-8 in a text that is written"},
-    {byte_pairs, "trim_offsets", harmless, "", "where pieces are said to stand"},
+    {byte_pairs, "trim_offsets", harmless, "", "where tokens are said to stand"},
     {sentencepieces, "sp_model_kwargs", equal, "[{}]", "cutting by chance is refused"},
     {"marian", "separate_vocabs", equal, "[false]", ""},
     {"marian", "target_vocab_file", equal, "[]", ""},
@@ -326,7 +326,7 @@ constexpr FieldRule tokenizer_config_rules[] = {
      "`tokenizer.added_tokens`; of a MarianMT and a T5 tokens that are not special are refused"},
     {all, "additional_special_tokens", honoured, "", "likewise; of a T5 all gaps must be among them"},
     {all, "extra_special_tokens", honoured, "", "likewise"},
-    {all, "unk_token", honoured, "", "must be the piece that has the role here"},
+    {all, "unk_token", honoured, "", "must be the token that has the role here"},
     {all, "sep_token", honoured, "", "likewise"},
     {all, "pad_token", honoured, "", "likewise"},
     {all, "cls_token", honoured, "", "likewise"},
@@ -336,7 +336,7 @@ constexpr FieldRule tokenizer_config_rules[] = {
     {all, "add_bos_token", equal, "[false]", ""},
     {all, "add_eos_token", equal, "[false]", ""},
     {all, "*_token", honoured, "",
-     "any other name that ends so: a special piece, as `additional_special_tokens`"},
+     "any other name that ends so: a special token, as `additional_special_tokens`"},
     {all, "split_special_tokens", equal, "[false]", ""},
     {all, "truncation_side", equal, R"(["right"])", ""},
     {all, "model_max_length", honoured, "",
@@ -387,7 +387,7 @@ constexpr FieldRule tokenizer_rules[] = {
     {wordpieces, "post_processor", honoured, "", "must be `[CLS] A [SEP]` and `[CLS] A [SEP] B [SEP]`"},
     {wordpieces, "decoder", harmless, "", "an encoder writes no text"},
     {wordpieces, "model", honoured, "",
-     "a `WordPiece` with `[UNK]`, `##` and at most 100 characters a word; its pieces must be those of "
+     "a `WordPiece` with `[UNK]`, `##` and at most 100 characters a word; its tokens must be those of "
      "`vocab.txt`"},
     {byte_pairs, "normalizer", honoured, "", "must be null"},
     {byte_pairs, "pre_tokenizer", honoured, "",
@@ -398,7 +398,7 @@ constexpr FieldRule tokenizer_rules[] = {
     {byte_pairs, "model", honoured, "",
      "a `BPE` without `dropout`, `byte_fallback`, `ignore_merges`, prefix and suffix"},
     {"t5", "normalizer", honoured, "", "its `precompiled_charsmap` must be that of `spiece.model`"},
-    {"t5", "model", honoured, "", "pieces and scores must be those of `spiece.model`"},
+    {"t5", "model", honoured, "", "tokens and scores must be those of `spiece.model`"},
     {"marian", "normalizer", harmless, "", not_read},
     {"marian", "model", harmless, "", not_read},
     {sentencepieces, "pre_tokenizer", harmless, "", not_read},
@@ -414,7 +414,7 @@ constexpr FieldRule special_tokens_rules[] = {
 
 constexpr FieldRule added_tokens_rules[] = {
     {all, "*", honoured, "",
-     "a piece and its number, where `tokenizer_config.json` has no `added_tokens_decoder`"},
+     "a token and its number, where `tokenizer_config.json` has no `added_tokens_decoder`"},
 };
 
 constexpr FieldRule modules_rules[] = {

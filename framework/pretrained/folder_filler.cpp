@@ -92,7 +92,7 @@ class Filling : private OptionFiller {
       if (read_file(path) == read_file(folder_.tokenizer.vocabulary)) return;
       refuse(given, "tokenizer.vocab",
              "tokenizer.vocab names " + path.string() +
-                 ", but the pieces that model.from was trained with are in " +
+                 ", but the tokens that model.from was trained with are in " +
                  folder_.tokenizer.vocabulary.string() + "; leave it out");
     } catch (const Error& error) {
       refuse(given, "tokenizer.vocab", std::string("option \"tokenizer.vocab\": ") + error.what());

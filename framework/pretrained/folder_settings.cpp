@@ -101,7 +101,7 @@ class Collector {
                                  .added = of(added_tokens_file),
                                  .lines = load_vocabulary(folder_.tokenizer.vocabulary)};
     for (FolderOption& option : tokenizer_settings(folder_, files)) add(std::move(option), "");
-    markers(role_pieces(folder_, files), files);
+    markers(role_tokens(folder_, files), files);
     const json& most = of(tokenizer_config_file).value("model_max_length", json());
     if (most.is_number() && most.get<double>() >= 1 &&
         most.get<double>() < static_cast<double>(settings_.max_length))
@@ -113,10 +113,10 @@ class Collector {
   }
 
   /// Checks, for models that generate, the numbers of the markers in both files that have them.
-  void markers(const RolePieces& roles, const TokenizerJson& files) {
+  void markers(const RoleTokens& roles, const TokenizerJson& files) {
     if (!family_of(folder_.config).shape.decoder && !family_of(folder_.config).shape.causal) return;
     for (const char* file : {config_file, generation_file})
-      for (const auto& [name, piece] :
+      for (const auto& [name, token] :
            {std::pair("bos_token_id", roles.start), std::pair("eos_token_id", roles.end)}) {
         const json said = of(file).value(name, json());
         const bool starts = name[0] == 'b';
@@ -124,9 +124,9 @@ class Collector {
             (starts && folder_.config.model_type != "gpt2" && folder_.config.model_type != "bart"))
           continue;
         const json& number = said.is_array() && said.size() == 1 ? said.front() : said;
-        if (number != json(files.number_of(piece).value_or(-1)))
-          refuse(file, std::string(name) + " is " + shortened(said.dump()) + ", but the piece " + piece +
-                           " has the number " + std::to_string(files.number_of(piece).value_or(-1)));
+        if (number != json(files.number_of(token).value_or(-1)))
+          refuse(file, std::string(name) + " is " + shortened(said.dump()) + ", but the token " + token +
+                           " has the number " + std::to_string(files.number_of(token).value_or(-1)));
       }
   }
 

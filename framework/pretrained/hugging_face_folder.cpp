@@ -80,21 +80,21 @@ void require_config(const fs::path& folder) {
     throw Error(folder.string() + " has no " + config_file + "; " + what_it_holds);
 }
 
-void require_pieces(const HuggingFaceFolder& model) {
+void require_tokens(const HuggingFaceFolder& model) {
   const std::vector<std::string> lines = load_vocabulary(model.tokenizer.vocabulary);
   if (model.config.first_position > 0 && family_of(model.config).shape.counts_front_rows) {
     try {
-      require_padding_piece(lines, model.config.first_position - 1);
+      require_padding_token(lines, model.config.first_position - 1);
     } catch (const Error& error) {
       throw Error((model.path / config_file).string() + ": " + error.what());
     }
   }
-  const auto pieces = static_cast<std::int64_t>(piece_count(lines));
-  if (pieces == model.config.pieces) return;
-  throw Error(model.tokenizer.vocabulary.string() + " has " + std::to_string(pieces) + " pieces, but " +
+  const auto tokens = static_cast<std::int64_t>(token_count(lines));
+  if (tokens == model.config.tokens) return;
+  throw Error(model.tokenizer.vocabulary.string() + " has " + std::to_string(tokens) + " tokens, but " +
               (model.path / config_file).string() +
-              " says vocab_size = " + std::to_string(model.config.pieces) +
-              (pieces < model.config.pieces ? "; where the rest is room for more, add lines such as [unused1]"
+              " says vocab_size = " + std::to_string(model.config.tokens) +
+              (tokens < model.config.tokens ? "; where the rest is room for more, add lines such as [unused1]"
                                             : "; they belong to different models"));
 }
 
@@ -162,7 +162,7 @@ HuggingFaceFolder open_hugging_face_folder(const fs::path& folder) {
   const TokenizerFiles& files = *family.tokenizer;
   require_vocabulary(folder, files);
   model.tokenizer = files.read(folder);
-  require_pieces(model);
+  require_tokens(model);
   return model;
 }
 

@@ -17,7 +17,7 @@ namespace encore {
 
 inline constexpr const char* config_file = "config.json";
 inline constexpr const char* tensors_file = "model.safetensors";
-inline constexpr const char* pieces_file = "vocab.txt";
+inline constexpr const char* tokens_file = "vocab.txt";
 inline constexpr const char* tokenizer_file = "tokenizer.json";
 inline constexpr const char* tokenizer_config_file = "tokenizer_config.json";
 inline constexpr const char* special_tokens_file = "special_tokens_map.json";

@@ -26,10 +26,10 @@ void refuse_other_marian(const nlohmann::json& config) {
   for (const char* name : {"is_encoder_decoder", "tie_word_embeddings", "share_encoder_decoder_embeddings",
                            "static_position_embeddings"})
     if (!is_set(config, name, true)) throw Error(std::string(name) + " is false, which is not supported");
-  constexpr const char *pieces = "vocab_size", *decoder = "decoder_vocab_size";
+  constexpr const char *tokens = "vocab_size", *decoder = "decoder_vocab_size";
   const auto of_decoder = member<std::int64_t>(config, decoder, "an integer");
-  if (of_decoder && of_decoder != member<std::int64_t>(config, pieces, "an integer"))
-    throw Error(std::string(pieces) + " and " + decoder + " differ, which is not supported");
+  if (of_decoder && of_decoder != member<std::int64_t>(config, tokens, "an integer"))
+    throw Error(std::string(tokens) + " and " + decoder + " differ, which is not supported");
 }
 
 PretrainedClass marian_class_of(const HeadPlan& head, const std::string& type) {
@@ -52,7 +52,7 @@ void add_marian_members(nlohmann::json& config, const Options& task) {
   config["share_encoder_decoder_embeddings"] = true;
   config["static_position_embeddings"] = true;
   config["tie_word_embeddings"] = true;
-  config["decoder_start_token_id"] = target_start_piece(config, task.text("target_start"));
+  config["decoder_start_token_id"] = target_start_token(config, task.text("target_start"));
   config["forced_eos_token_id"] = config.at("eos_token_id");
   config["bad_words_ids"] = {{config.at(padding_name)}};
 }

@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* pieces_name = "vocab_size";
+constexpr const char* tokens_name = "vocab_size";
 
 std::int64_t size(const json& config, const char* name) {
   const auto value = member<std::int64_t>(config, name, "an integer");
@@ -113,11 +113,11 @@ void require_same(const json& config, const char* encoder, const char* decoder) 
 /// Returns whose token the decoder reads first.
 std::string target_start_in(const json& config) {
   constexpr const char* name = "decoder_start_token_id";
-  const auto piece = member<std::int64_t>(config, name, "an integer");
-  if (!piece) throw Error(std::string("\"") + name + "\" is missing");
+  const auto token = member<std::int64_t>(config, name, "an integer");
+  if (!token) throw Error(std::string("\"") + name + "\" is missing");
   for (const auto& [role, of] : target_starts)
-    if (member<std::int64_t>(config, of, "an integer") == piece) return role;
-  throw Error(std::string(name) + " = " + std::to_string(*piece) +
+    if (member<std::int64_t>(config, of, "an integer") == token) return role;
+  throw Error(std::string(name) + " = " + std::to_string(*token) +
               " is neither bos_token_id nor eos_token_id nor pad_token_id, which is not supported");
 }
 
@@ -145,7 +145,7 @@ PretrainedConfig pretrained_config_from_json(const json& given) {
   config.gated = activation.gated;
   refuse_unknown_functions(json);
   if (family.refuse != nullptr) family.refuse(json);
-  config.pieces = size(json, pieces_name);
+  config.tokens = size(json, tokens_name);
   config.width = size(json, names.width);
   config.layers = size(json, names.layers);
   config.heads = size(json, names.heads);
@@ -187,7 +187,7 @@ const Family& family_of(const PretrainedConfig& config) {
 json pretrained_config_to_json(const PretrainedConfig& config) {
   const ConfigNames& names = family_of(config).config;
   json out = {{"model_type", config.model_type},
-              {pieces_name, config.pieces},
+              {tokens_name, config.tokens},
               {names.positions, positions_of(config)},
               {names.width, config.width},
               {names.layers, config.layers},

@@ -25,7 +25,7 @@ inline constexpr const char* pretrained_norm = "norm";
 
 struct PretrainedConfig {
   std::string model_type = "bert";  ///< the model_type of a Family
-  std::int64_t pieces = 0;          ///< V, rows of the table of tokens
+  std::int64_t tokens = 0;          ///< V, rows of the table of tokens
   std::int64_t width = 0;           ///< C
   std::int64_t layers = 0;
   std::int64_t decoder_layers = 0;  ///< 0: it has no decoder
@@ -81,7 +81,7 @@ std::vector<ImpliedOption> implied_options(const PretrainedConfig& config);
 
 /// Does the reverse, for a model of that family with `pieces` rows in its table. Throws Error that names the
 /// option that the family cannot express.
-PretrainedConfig pretrained_config_of(const Family& family, const ModelTable& model, std::int64_t pieces,
+PretrainedConfig pretrained_config_of(const Family& family, const ModelTable& model, std::int64_t tokens,
                                       std::int64_t max_length);
 
 }  // namespace encore

@@ -7,7 +7,7 @@
 #include <encore/error.hpp>
 
 #include "config/value.hpp"
-#include "data/sentencepiece_pieces.hpp"
+#include "data/sentencepiece_tokens.hpp"
 #include "data/vocabulary.hpp"
 #include "pretrained/hugging_face_folder.hpp"
 
@@ -40,20 +40,20 @@ bool is_entry(const json& entry) {
 
 void require_same_sentencepiece(const TokenizerJson& files, const std::filesystem::path& model) {
   const SentencepieceContents own = sentencepiece_contents(sentencepiece_model(files.lines, "model"));
-  const std::span<const std::string> pieces = files.pieces();
+  const std::span<const std::string> tokens = files.tokens();
   const std::string place = files.file(tokenizer_file).string() + ": ";
   const std::string other = model.string() + "; they belong to different models";
   const json vocab = member_or_null(member_or_null(files.whole, "model"), "vocab");
-  if (!vocab.is_array() || vocab.size() < own.pieces.size())
-    throw Error(place + "model.vocab has no list of the " + std::to_string(own.pieces.size()) +
-                " pieces of " + other);
+  if (!vocab.is_array() || vocab.size() < own.tokens.size())
+    throw Error(place + "model.vocab has no list of the " + std::to_string(own.tokens.size()) +
+                " tokens of " + other);
   for (std::size_t i = 0; i < vocab.size(); ++i) {
     const json& entry = vocab[i];
     bool same =
-        is_entry(entry) && i < pieces.size() && entry[0] == pieces[i];  // the gaps follow behind the tokens
-    if (same && i < own.pieces.size()) same = entry[1].get<float>() == own.pieces[i].second;
+        is_entry(entry) && i < tokens.size() && entry[0] == tokens[i];  // the gaps follow behind the tokens
+    if (same && i < own.tokens.size()) same = entry[1].get<float>() == own.tokens[i].second;
     if (!same)
-      throw Error(place + "piece " + std::to_string(i) + " of model.vocab is " + shortened(entry.dump()) +
+      throw Error(place + "token " + std::to_string(i) + " of model.vocab is " + shortened(entry.dump()) +
                   ", but not in " + other);
   }
   if (charsmap_in(member_or_null(files.whole, "normalizer")) != to_base64(own.charsmap))

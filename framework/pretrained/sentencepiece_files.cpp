@@ -58,17 +58,17 @@ void add_other_tokens(const WrittenTokenizer& tokenizer, json& config) {
 }
 
 std::map<std::string, std::string> written_marian_files(const WrittenTokenizer& tokenizer) {
-  const auto piece = [&](Special role) { return tokenizer.specials[static_cast<std::size_t>(role)]; };
+  const auto token = [&](Special role) { return tokenizer.specials[static_cast<std::size_t>(role)]; };
   json config = {{"tokenizer_class", tokenizer.tokenizer_class},
                  {"separate_vocabs", false},
                  {"source_lang", nullptr},
                  {"target_lang", nullptr},
-                 {"unk_token", piece(Special::unknown)},
-                 {"eos_token", piece(Special::end)},
-                 {"pad_token", piece(Special::padding)},
+                 {"unk_token", token(Special::unknown)},
+                 {"eos_token", token(Special::end)},
+                 {"pad_token", token(Special::padding)},
                  {"model_max_length", tokenizer.max_length}};
   add_other_tokens(tokenizer, config);
-  return {{vocab_json_file, vocab_json(tokenizer.lines.first(piece_count(tokenizer.lines)))},
+  return {{vocab_json_file, vocab_json(tokenizer.lines.first(token_count(tokenizer.lines)))},
           {source_model_file, model_file(tokenizer.lines, "source")},
           {target_model_file, model_file(tokenizer.lines, "target")},
           {tokenizer_config_file, json_file_text(config)}};
@@ -89,12 +89,12 @@ std::map<std::string, std::string> written_t5_files(const WrittenTokenizer& toke
     throw Error(
         "a vocabulary with a model for sources and one for targets cannot be written as that of a T5, which "
         "has one for both");
-  const auto piece = [&](Special role) { return tokenizer.specials[static_cast<std::size_t>(role)]; };
+  const auto token = [&](Special role) { return tokenizer.specials[static_cast<std::size_t>(role)]; };
   const auto gaps = std::ranges::count_if(
-      tokenizer.lines, [](const std::string& line) { return line.starts_with(gap_piece_beginning); });
+      tokenizer.lines, [](const std::string& line) { return line.starts_with(gap_token_beginning); });
   json config = {{"tokenizer_class", tokenizer.tokenizer_class}, {extra_ids_name, gaps},
-                 {"unk_token", piece(Special::unknown)},         {"eos_token", piece(Special::end)},
-                 {"pad_token", piece(Special::padding)},         {"model_max_length", tokenizer.max_length}};
+                 {"unk_token", token(Special::unknown)},         {"eos_token", token(Special::end)},
+                 {"pad_token", token(Special::padding)},         {"model_max_length", tokenizer.max_length}};
   add_other_tokens(tokenizer, config);
   return {{t5_model_file, model}, {tokenizer_config_file, json_file_text(config)}};
 }

@@ -141,7 +141,7 @@ void add_t5_members(json& config, const Options& task) {
         "states only before its table; train with one of them");
   config.erase("bos_token_id");
   config["is_encoder_decoder"] = true;
-  config["decoder_start_token_id"] = target_start_piece(config, task.text("target_start"));
+  config["decoder_start_token_id"] = target_start_token(config, task.text("target_start"));
 }
 
 }  // namespace

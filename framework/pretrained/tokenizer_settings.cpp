@@ -48,7 +48,7 @@ std::string type_of(const json& part) {
 class Settings {
  public:
   Settings(const HuggingFaceFolder& folder, const TokenizerJson& files)
-      : folder_(folder), files_(files), roles_(role_pieces(folder, files)), whole_(has_whole_class()) {}
+      : folder_(folder), files_(files), roles_(role_tokens(folder, files)), whole_(has_whole_class()) {}
 
   std::vector<FolderOption> all() {
     const std::string& type = folder_.tokenizer.type;
@@ -96,18 +96,18 @@ class Settings {
                 " are " + quoted_list(classes));
   }
 
-  void require_marker(const char* name, const std::string& piece, const char* usual) const {
+  void require_marker(const char* name, const std::string& token, const char* usual) const {
     // If tokenizer_config.json lists no added tokens, special_tokens_map.json is read after it.
     const bool is_in_map = !member_of(files_.config, "added_tokens_decoder").is_object() &&
                            !member_of(files_.specials, name).is_null();
     const json& said = member_of(is_in_map ? files_.specials : files_.config, name);
     const json& text = said.is_object() ? member_of(said, "content") : said;
-    if (text.is_null() && piece == usual) return;
-    if (text.is_string() && text == piece) return;
+    if (text.is_null() && token == usual) return;
+    if (text.is_string() && text == token) return;
     throw Error(place(is_in_map ? special_tokens_file : tokenizer_config_file) + name +
                 (text.is_null() ? " is missing, which counts as \"" + std::string(usual) + "\""
                                 : " is " + shortened(text.dump())) +
-                ", but this tokenizer has \"" + piece + "\" for it");
+                ", but this tokenizer has \"" + token + "\" for it");
   }
 
   /// Requires that each marker is the token that has its role here.
@@ -215,19 +215,19 @@ class Settings {
     if (const json& most = member_of(model, "max_input_chars_per_word"); !most.is_null() && most != 100)
       throw Error(place(tokenizer_file) + "max_input_chars_per_word is " + shortened(most.dump()) +
                   ", but this tokenizer cuts words of up to 100 characters");
-    require_same_pieces(member_of(model, "vocab"));
+    require_same_tokens(member_of(model, "vocab"));
   }
 
   /// Requires that a tokenizer.json has the same tokens as the file from which they are read.
-  void require_same_pieces(const json& vocab) const {
+  void require_same_tokens(const json& vocab) const {
     if (folder_.tokenizer.vocabulary.filename() == tokenizer_file || !vocab.is_object()) return;
-    const std::span<const std::string> pieces = files_.pieces();
-    for (const auto& [piece, number] : vocab.items()) {
+    const std::span<const std::string> tokens = files_.tokens();
+    for (const auto& [token, number] : vocab.items()) {
       const bool same = number.is_number_integer() && number >= 0 &&
-                        number.get<std::uint64_t>() < pieces.size() &&
-                        pieces[number.get<std::uint64_t>()] == piece;
+                        number.get<std::uint64_t>() < tokens.size() &&
+                        tokens[number.get<std::uint64_t>()] == token;
       if (!same)
-        throw Error(place(tokenizer_file) + "the piece \"" + shortened(piece) + "\" has the number " +
+        throw Error(place(tokenizer_file) + "the token \"" + shortened(token) + "\" has the number " +
                     number.dump() + ", but not in " + folder_.tokenizer.vocabulary.string() +
                     "; they belong to different models");
     }
@@ -257,7 +257,7 @@ class Settings {
                                {roles_.start, "A", roles_.end, roles_.end, "B", roles_.end},
                                "RobertaProcessing");
       }
-      require_same_pieces(member_of(member_of(files_.whole, "model"), "vocab"));
+      require_same_tokens(member_of(member_of(files_.whole, "model"), "vocab"));
     }
     options_.push_back({.path = {"tokenizer", "add_prefix_space"},
                         .value = Value{prefix, {}},
@@ -298,19 +298,19 @@ class Settings {
     const std::string supported = "\"" + shorter + "\" or a template that puts " + one.front() +
                                   " in front of a text and " + one.back() + " behind it";
     if (ends.is_null() && !whole_) return;
-    const auto is_piece = [&](const std::string& piece, const json& number) {
-      return files_.number_of(piece) && number == *files_.number_of(piece);
+    const auto is_token = [&](const std::string& token, const json& number) {
+      return files_.number_of(token) && number == *files_.number_of(token);
     };
     bool fits = false;
     try {
       if (type == shorter) {
-        fits = ends.at("cls").at(0) == one.front() && is_piece(one.front(), ends.at("cls").at(1)) &&
-               ends.at("sep").at(0) == one.back() && is_piece(one.back(), ends.at("sep").at(1));
+        fits = ends.at("cls").at(0) == one.front() && is_token(one.front(), ends.at("cls").at(1)) &&
+               ends.at("sep").at(0) == one.back() && is_token(one.back(), ends.at("sep").at(1));
       } else if (type == "TemplateProcessing") {
         fits = template_of(ends.at("single")) == one && template_of(ends.at("pair")) == two;
-        for (const std::string& piece : {one.front(), one.back()})
-          fits = fits && ends.at("special_tokens").at(piece).at("ids").size() == 1 &&
-                 is_piece(piece, ends.at("special_tokens").at(piece).at("ids").at(0));
+        for (const std::string& token : {one.front(), one.back()})
+          fits = fits && ends.at("special_tokens").at(token).at("ids").size() == 1 &&
+                 is_token(token, ends.at("special_tokens").at(token).at("ids").at(0));
       }
     } catch (const json::exception&) {
       fits = false;
@@ -320,27 +320,27 @@ class Settings {
 
   const HuggingFaceFolder& folder_;
   const TokenizerJson& files_;
-  RolePieces roles_;
+  RoleTokens roles_;
   bool whole_;
   std::vector<FolderOption> options_;
 };
 
 }  // namespace
 
-std::span<const std::string> TokenizerJson::pieces() const {
-  return std::span(lines).first(piece_count(lines));
+std::span<const std::string> TokenizerJson::tokens() const {
+  return std::span(lines).first(token_count(lines));
 }
 
-std::optional<std::int64_t> TokenizerJson::number_of(const std::string& piece) const {
-  const auto found = std::ranges::find(pieces(), piece);
-  if (found == pieces().end()) return std::nullopt;
-  return found - pieces().begin();
+std::optional<std::int64_t> TokenizerJson::number_of(const std::string& token) const {
+  const auto found = std::ranges::find(tokens(), token);
+  if (found == tokens().end()) return std::nullopt;
+  return found - tokens().begin();
 }
 
-/// Chooses them like the tokenizers do (PieceTable in plugins/tokenizers/vocabulary.hpp).
-RolePieces role_pieces(const HuggingFaceFolder& folder, const TokenizerJson& files) {
-  const auto has = [&](const char* piece) { return files.number_of(piece).has_value(); };
-  const auto if_there = [&](const char* piece) { return has(piece) ? std::string(piece) : std::string(); };
+/// Chooses them like the tokenizers do (TokenTable in plugins/tokenizers/vocabulary.hpp).
+RoleTokens role_tokens(const HuggingFaceFolder& folder, const TokenizerJson& files) {
+  const auto has = [&](const char* token) { return files.number_of(token).has_value(); };
+  const auto if_there = [&](const char* token) { return has(token) ? std::string(token) : std::string(); };
   const bool usual = has("[CLS]") && folder.tokenizer.type != unigram_tokenizer;
   if (folder.tokenizer.type == wordpiece_type || usual)
     return {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[SEP]", if_there("[MASK]")};

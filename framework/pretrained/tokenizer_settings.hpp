@@ -29,16 +29,16 @@ struct TokenizerJson {
   std::vector<std::string> lines;  ///< of the vocabulary
 
   std::filesystem::path file(const char* name) const { return folder / name; }
-  std::span<const std::string> pieces() const;
+  std::span<const std::string> tokens() const;
   /// Returns the number of a token, or nothing if the vocabulary does not have it.
-  std::optional<std::int64_t> number_of(const std::string& piece) const;
+  std::optional<std::int64_t> number_of(const std::string& token) const;
 };
 
 /// The tokens with a role: "[CLS]"; "" if the tokenizer has none.
-struct RolePieces {
+struct RoleTokens {
   std::string padding, unknown, start, end, separator, mask;
 };
-RolePieces role_pieces(const HuggingFaceFolder& folder, const TokenizerJson& files);
+RoleTokens role_tokens(const HuggingFaceFolder& folder, const TokenizerJson& files);
 
 /// Throws Error that names file and member if the tokenizer is not one of ours, or its files disagree.
 std::vector<FolderOption> tokenizer_settings(const HuggingFaceFolder& folder, const TokenizerJson& files);
@@ -46,6 +46,6 @@ std::vector<FolderOption> tokenizer_settings(const HuggingFaceFolder& folder, co
 /// Returns the option added_tokens if the folder has tokens that our tokenizer does not find by itself,
 /// otherwise nothing. Throws Error if a token has no row in the table of tokens, or cannot be found here.
 std::optional<FolderOption> added_tokens_option(const HuggingFaceFolder& folder, const TokenizerJson& files,
-                                                const RolePieces& roles);
+                                                const RoleTokens& roles);
 
 }  // namespace encore

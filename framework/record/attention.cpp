@@ -97,7 +97,7 @@ AttentionLayer layer_from(const nlohmann::json& json, const AttentionText& text)
       for (const nlohmann::json& weight : row) weights.push_back(weight.get<float>());
     }
     if (weights.size() != text.rows(layer).size() * text.columns(layer).size())
-      throw Error("the weights of " + layer.layer + " do not fit its pieces");
+      throw Error("the weights of " + layer.layer + " do not fit its tokens");
   }
   return layer;
 }

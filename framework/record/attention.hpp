@@ -35,7 +35,7 @@ struct AttentionRequest {
 };
 
 /// One row of a stack.
-struct AttentionPiece {
+struct AttentionToken {
   std::string text;      ///< as a vocabulary writes it, white space made visible
   bool special = false;  ///< a token without text: [CLS], </s>
 };
@@ -52,15 +52,15 @@ struct AttentionLayer {
 /// One sequence that a model has read. Without encoder, or with one stack, only `tokens` is filled.
 struct AttentionText {
   std::string name = {};  ///< its name among several: "window 2 of 3", "example 7 of dev"
-  std::vector<AttentionPiece> tokens, target = {};
+  std::vector<AttentionToken> tokens, target = {};
   std::vector<AttentionLayer> layers = {};
   std::vector<std::pair<std::string, std::string>> hidden =
       {};  ///< layers that have no weights, with their types
 
-  const std::vector<AttentionPiece>& rows(const AttentionLayer& layer) const {
+  const std::vector<AttentionToken>& rows(const AttentionLayer& layer) const {
     return layer.rows_of_decoder ? target : tokens;
   }
-  const std::vector<AttentionPiece>& columns(const AttentionLayer& layer) const {
+  const std::vector<AttentionToken>& columns(const AttentionLayer& layer) const {
     return layer.columns_of_decoder ? target : tokens;
   }
 };

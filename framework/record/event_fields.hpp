@@ -89,7 +89,7 @@ void list(auto& field, A<SetFacts> auto& set) {
   field("examples", set.examples);
   field.optional("tokens", set.tokens);
   field.optional("longest", set.longest);
-  field.optional("unknown_pieces", set.unknown_pieces);
+  field.optional("unknown_pieces", set.unknown_tokens);
   field.optional("lengths", set.lengths);
   field.optional("labels", set.labels);
   field.optional("counts", set.counts);

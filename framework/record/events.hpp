@@ -75,7 +75,7 @@ struct SetFacts {
   std::int64_t examples = 0;
   std::optional<std::int64_t> tokens = {};
   std::optional<std::int64_t> longest = {};  ///< tokens of the longest example
-  std::optional<std::int64_t> unknown_pieces = {};
+  std::optional<std::int64_t> unknown_tokens = {};
   LengthHistogram lengths = {};                     ///< of the examples in tokens; no counts: not reported
   std::map<std::string, std::int64_t> labels = {};  ///< how often each occurs
   std::vector<NamedCount> counts = {};              ///< what the task counted, in the order of its report

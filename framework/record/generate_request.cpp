@@ -29,7 +29,7 @@ std::string out_of_range(const Decoding& of, const DecodingNames& names) {
            std::to_string(most_texts);
   if (of.texts < 1) return whole(names.texts, of.texts, 1);
   if (of.top_k < 0) return whole(names.top_k, of.top_k, 0);
-  if (of.max_pieces < 0) return whole(names.max_pieces, of.max_pieces, 0);
+  if (of.max_tokens < 0) return whole(names.max_tokens, of.max_tokens, 0);
   if (!(of.temperature >= 0.0) || std::isinf(of.temperature))
     return std::string(names.temperature) + " is " + number(of.temperature) +
            "; it must be 0, or a number above";
@@ -53,7 +53,7 @@ std::string contradiction_in(const Decoding& decoding, const DecodingNames& name
   const std::string draws = std::string(names.temperature) + " = " + number(decoding.temperature);
   if (decoding.temperature > 0.0 && decoding.beam > 1)
     return std::string(names.beam) + " = " + std::to_string(decoding.beam) +
-           " follows the most probable texts, and " + draws + " draws pieces; give one of them";
+           " follows the most probable texts, and " + draws + " draws tokens; give one of them";
   if (decoding.temperature == 0.0 && decoding.top_k > 0)
     return std::string(names.top_k) + " = " + std::to_string(decoding.top_k) +
            " cuts what is drawn, and with " + draws + " nothing is; give a temperature above 0";
@@ -80,7 +80,7 @@ Decoding DecodingWishes::over(Decoding decoding) const {
   decoding.beam = beam.value_or(decoding.beam);
   decoding.top_k = top_k.value_or(decoding.top_k);
   decoding.texts = texts.value_or(decoding.texts);
-  decoding.max_pieces = max_pieces.value_or(decoding.max_pieces);
+  decoding.max_tokens = max_tokens.value_or(decoding.max_tokens);
   decoding.length_penalty = length_penalty.value_or(decoding.length_penalty);
   decoding.temperature = temperature.value_or(decoding.temperature);
   decoding.top_p = top_p.value_or(decoding.top_p);

@@ -15,7 +15,7 @@ namespace encore {
 /// The names of the decoding options where a user gave them. The defaults are the names of a task's
 /// options.
 struct DecodingNames {
-  const char *beam = "beam", *texts = "texts", *top_k = "top_k", *max_pieces = "max_pieces",
+  const char *beam = "beam", *texts = "texts", *top_k = "top_k", *max_tokens = "max_pieces",
              *temperature = "temperature", *top_p = "top_p", *repetition_penalty = "repetition_penalty",
              *length_penalty = "length_penalty", *stop = "stop";
 };
@@ -23,7 +23,7 @@ struct DecodingNames {
 inline constexpr DecodingNames generate_options = {.beam = "--beam",
                                                    .texts = "--texts",
                                                    .top_k = "--top-k",
-                                                   .max_pieces = "--max-tokens",
+                                                   .max_tokens = "--max-tokens",
                                                    .temperature = "--temperature",
                                                    .top_p = "--top-p",
                                                    .repetition_penalty = "--repetition-penalty",
@@ -35,7 +35,7 @@ std::string contradiction_in(const Decoding& decoding, const DecodingNames& name
 
 /// The decoding options that a user sets in place of the task's.
 struct DecodingWishes {
-  std::optional<std::int64_t> beam = {}, top_k = {}, texts = {}, max_pieces = {};
+  std::optional<std::int64_t> beam = {}, top_k = {}, texts = {}, max_tokens = {};
   std::optional<double> length_penalty = {}, temperature = {}, top_p = {}, repetition_penalty = {};
   std::optional<std::uint64_t> seed = {};
   std::vector<std::string> stop = {};

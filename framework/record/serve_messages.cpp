@@ -99,7 +99,7 @@ void visit_fields(T& item, Visitor& visit) {
 template <class Visitor, class T>
 requires std::is_same_v<std::remove_const_t<T>, ServeAnswer>
 void visit_fields(T& answer, Visitor& visit) {
-  visit(answer.id), visit(answer.outcome), visit(answer.pieces), visit(answer.text);
+  visit(answer.id), visit(answer.outcome), visit(answer.tokens), visit(answer.text);
   visit(answer.facts);
 }
 template <class Visitor, class T>

@@ -76,7 +76,7 @@ enum class ServeOutcome : std::uint8_t {
 struct ServeAnswer {
   std::uint64_t id = 0;
   ServeOutcome outcome = ServeOutcome::done;
-  std::int64_t pieces = 0;  ///< tokens that the model has read
+  std::int64_t tokens = 0;  ///< tokens that the model has read
   std::string text = {};
   std::string facts = {};  ///< TextFacts::json, if requested
 

@@ -38,7 +38,7 @@ std::optional<double> number_in(const Json& json, const char* name, double most)
 }  // namespace
 
 std::string TextFacts::json() const {
-  Json json = {{"pieces", pieces}, {"unknown", unknown}};
+  Json json = {{"pieces", tokens}, {"unknown", unknown}};
   if (confidence) json["confidence"] = *confidence;
   if (distance) json["distance"] = *distance;
   if (!labels.empty()) json["labels"] = labels;
@@ -47,11 +47,11 @@ std::string TextFacts::json() const {
 
 TextFacts TextFacts::parse(std::string_view text) try {
   const Json json = parse_json<Json>(text);
-  TextFacts facts{.pieces = count_in(json, "pieces"),
+  TextFacts facts{.tokens = count_in(json, "pieces"),
                   .unknown = count_in(json, "unknown"),
                   .confidence = number_in(json, "confidence", 1.0),
                   .distance = number_in(json, "distance", HUGE_VAL)};
-  if (facts.unknown > facts.pieces) throw Error("more pieces are unknown than there are");
+  if (facts.unknown > facts.tokens) throw Error("more tokens are unknown than there are");
   if (!json.contains("labels")) return facts;
   const Json& labels = json.at("labels");
   if (!labels.is_object()) throw Error("\"labels\" is not an object");

@@ -15,7 +15,7 @@ namespace encore {
 inline constexpr std::int64_t most_counted = std::int64_t{1} << 40;
 
 struct TextFacts {
-  std::int64_t pieces = 0;                          ///< that the model has read, markers included
+  std::int64_t tokens = 0;                          ///< that the model has read, markers included
   std::int64_t unknown = 0;                         ///< of them those that the vocabulary does not have
   std::optional<double> confidence = {};            ///< mean probability of what was chosen, in [0, 1]
   std::optional<double> distance = {};              ///< of its embedding from those of the reference

@@ -22,8 +22,8 @@ std::size_t bin_of(double scaled, std::size_t last) {
 }
 
 /// Each length up to 16 tokens has a bin of its own; later bins grow by a twelfth.
-std::size_t pieces_bin(double pieces) {
-  return bin_of(8.0 * std::log2(std::max(pieces, 1.0)), 127);
+std::size_t tokens_bin(double tokens) {
+  return bin_of(8.0 * std::log2(std::max(tokens, 1.0)), 127);
 }
 
 /// A share of 0 has a bin of its own.
@@ -69,9 +69,9 @@ void StreamCounts::add(std::size_t bin, double value) {
 
 std::vector<StreamValue> TextHistograms::values_of(const TextFacts& facts) const {
   std::vector<StreamValue> values;
-  const auto pieces = static_cast<double>(facts.pieces);
-  values.push_back({pieces_stream, pieces, pieces_bin(pieces)});
-  const double unknown = facts.pieces > 0 ? static_cast<double>(facts.unknown) / pieces : 0.0;
+  const auto tokens = static_cast<double>(facts.tokens);
+  values.push_back({tokens_stream, tokens, tokens_bin(tokens)});
+  const double unknown = facts.tokens > 0 ? static_cast<double>(facts.unknown) / tokens : 0.0;
   values.push_back({unknown_stream, unknown, share_bin(unknown)});
   if (facts.confidence)
     values.push_back({confidence_stream, *facts.confidence, confidence_bin(*facts.confidence)});

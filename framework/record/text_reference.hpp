@@ -23,7 +23,7 @@ namespace encore {
 inline constexpr const char *reference_file = "reference.json", *reference_artifact = "reference";
 
 // Streams are the numbers of an input that are compared one by one.
-inline constexpr const char *pieces_stream = "pieces", *unknown_stream = "unknown",
+inline constexpr const char *tokens_stream = "pieces", *unknown_stream = "unknown",
                             *confidence_stream = "confidence", *distance_stream = "distance";
 /// Begins the stream of a label: its share of the labels of an input.
 inline constexpr const char* label_stream = "label/";

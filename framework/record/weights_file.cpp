@@ -31,7 +31,7 @@ constexpr std::size_t cache_line = 64;
 /// Returns the SHA-256 of each tensor, in their order.
 std::vector<std::string> digests_of(const std::vector<std::span<const std::byte>>& pieces, int threads) {
   std::vector<std::string> digests(pieces.size());
-  run_pieces(static_cast<std::int64_t>(pieces.size()), threads, [&](std::int64_t number) {
+  run_parts(static_cast<std::int64_t>(pieces.size()), threads, [&](std::int64_t number) {
     const auto piece = static_cast<std::size_t>(number);
     Sha256 hash;
     hash.add(pieces[piece]);

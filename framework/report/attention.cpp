@@ -12,14 +12,14 @@ namespace encore {
 
 namespace {
 
-/// Texts that are shown, and the pieces that one may have: cells of larger maps are too small to be read, and
+/// Texts that are shown, and the tokens that one may have: cells of larger maps are too small to be read, and
 /// each is a shape of the document.
-constexpr std::size_t most_texts = 2, most_pieces = 24;
+constexpr std::size_t most_texts = 2, most_tokens = 24;
 /// Heads of a layer that are shown.
 constexpr std::size_t most_heads = 8, heads_beside_each_other = 2;
 
 bool fits(const AttentionText& text) {
-  return text.tokens.size() <= most_pieces && text.target.size() <= most_pieces;
+  return text.tokens.size() <= most_tokens && text.target.size() <= most_tokens;
 }
 
 /// The weight that is largest, in words: what the picture shows to those who cannot see it.
@@ -70,8 +70,8 @@ void add_figures(const AttentionTexts& kept, const Question& question, std::vect
           "attention-" + question.id + "-" + std::to_string(shown) + "-" + std::to_string(++number)));
   }
   if (shown == 0)
-    blocks.push_back(Notice{"No text that the run has kept has at most " + std::to_string(most_pieces) +
-                            " pieces; exp attention shows longer ones."});
+    blocks.push_back(Notice{"No text that the run has kept has at most " + std::to_string(most_tokens) +
+                            " tokens; exp attention shows longer ones."});
 }
 
 bool has_kept(const ReportData& data, const RunRow& run) {
@@ -94,7 +94,7 @@ void add_attention(const ReportData& data, const Question& question, std::vector
                                        code(replicate.run.name),
                                        {" (step " + std::to_string(kept.step) +
                                         ") looks at in the first texts of dev, not chosen by hand. A " +
-                                        "row of weights sums to 1; how much of a piece is mixed into another "
+                                        "row of weights sums to 1; how much of a token is mixed into another "
                                         "one does not say why the model "
                                         "answers as it does."}})});
       return add_figures(kept, question, blocks);

@@ -23,10 +23,10 @@ std::string title_of(const AttentionText& text, const AttentionLayer& layer) {
 
 std::string what_of(const AttentionLayer& layer) {
   if (!layer.rows_of_decoder)
-    return "Each row is a piece of the text that asks, each column one that it looks at.";
-  const std::string rows = "Each row is a piece that the decoder has read before it writes the next one; ";
-  return rows + (layer.columns_of_decoder ? "each column is a piece of the same text, up to that row."
-                                          : "each column is a piece of the encoder's text.");
+    return "Each row is a token of the text that asks, each column one that it looks at.";
+  const std::string rows = "Each row is a token that the decoder has read before it writes the next one; ";
+  return rows + (layer.columns_of_decoder ? "each column is a token of the same text, up to that row."
+                                          : "each column is a token of the encoder's text.");
 }
 
 std::vector<double> doubles(const std::vector<float>& weights) {
@@ -68,12 +68,12 @@ std::vector<AttentionGroup> attention_groups(const AttentionText& text) {
   return groups;
 }
 
-std::vector<std::string> piece_names(const std::vector<AttentionPiece>& pieces) {
+std::vector<std::string> token_names(const std::vector<AttentionToken>& tokens) {
   std::map<std::string, std::size_t> seen;
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const bool repeated = ++seen[pieces[i].text] > 1;
-    names.push_back(pieces[i].text + (repeated ? " (" + std::to_string(i) + ")" : ""));
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const bool repeated = ++seen[tokens[i].text] > 1;
+    names.push_back(tokens[i].text + (repeated ? " (" + std::to_string(i) + ")" : ""));
   }
   return names;
 }
@@ -81,12 +81,12 @@ std::vector<std::string> piece_names(const std::vector<AttentionPiece>& pieces) 
 HeatMapChart attention_chart(const AttentionText& text, const AttentionGroup& group) {
   const AttentionLayer& first = *group.layers.front();
   HeatMapChart chart{
-      .row_title = first.rows_of_decoder ? "pieces that the decoder has read" : "pieces that ask",
-      .column_title = first.rows_of_decoder && !first.columns_of_decoder ? "pieces of the source"
-                                                                         : "pieces that they look at",
+      .row_title = first.rows_of_decoder ? "tokens that the decoder has read" : "tokens that ask",
+      .column_title = first.rows_of_decoder && !first.columns_of_decoder ? "tokens of the source"
+                                                                         : "tokens that they look at",
       .value_title = "attention weight, by its root; a row sums to 1",
-      .rows = piece_names(text.rows(first)),
-      .columns = piece_names(text.columns(first)),
+      .rows = token_names(text.rows(first)),
+      .columns = token_names(text.columns(first)),
       .panels = {},
       .across = 1,
       .shade = HeatMapChart::Shade::root};

@@ -24,8 +24,8 @@ std::vector<AttentionGroup> attention_groups(const AttentionText& text);
 /// All heads of a group's layers.
 HeatMapChart attention_chart(const AttentionText& text, const AttentionGroup& group);
 
-/// Names of pieces as rows or columns: equal ones are told apart by their place ("the", "the (5)").
-std::vector<std::string> piece_names(const std::vector<AttentionPiece>& pieces);
+/// Names of tokens as rows or columns: equal ones are told apart by their place ("the", "the (5)").
+std::vector<std::string> token_names(const std::vector<AttentionToken>& tokens);
 
 /// Layers that have no weights, as a sentence; "" where there is none.
 std::string hidden_layers_note(const AttentionText& text);

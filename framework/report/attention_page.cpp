@@ -35,11 +35,11 @@ std::string packed(const std::vector<float>& weights) {
   return to_base64(bytes);
 }
 
-ordered_json pieces_json(const std::vector<AttentionPiece>& pieces) {
+ordered_json tokens_json(const std::vector<AttentionToken>& tokens) {
   ordered_json list = ordered_json::array();
-  for (const AttentionPiece& piece : pieces) {
-    list.push_back({{"piece", clean_line(piece.text)}});
-    if (piece.special) list.back()["special"] = true;
+  for (const AttentionToken& token : tokens) {
+    list.push_back({{"piece", clean_line(token.text)}});
+    if (token.special) list.back()["special"] = true;
   }
   return list;
 }
@@ -64,12 +64,12 @@ ordered_json part_json(const AttentionText& text) {
                       {"layers", std::move(layers)}});
   }
   return {{"name", text.name},
-          {"tokens", pieces_json(text.tokens)},
-          {"target", pieces_json(text.target)},
+          {"tokens", tokens_json(text.tokens)},
+          {"target", tokens_json(text.target)},
           {"groups", std::move(groups)}};
 }
 
-/// JSON that ends no element, whatever a piece says.
+/// JSON that ends no element, whatever a token says.
 std::string data_of(const AttentionTexts& texts) {
   ordered_json parts = ordered_json::array();
   for (const AttentionText& text : texts.texts) parts.push_back(part_json(text));
@@ -102,7 +102,7 @@ std::string footer_of(const AttentionTexts& texts, const AttentionPageHead& head
     if (const std::string note = hidden_layers_note(texts.texts.front()); !note.empty())
       text += "<p>" + html_line(note) + "</p>\n";
   text +=
-      "<p>A weight says how much of a piece's value goes into the row that asks; a row sums to 1. It does "
+      "<p>A weight says how much of a token's value goes into the row that asks; a row sums to 1. It does "
       "not say why the "
       "model answers as it does.</p>\n";
   return text + "<p>Made with <code>" + html_line(head.command) + "</code>.</p>\n";

@@ -273,15 +273,15 @@ std::optional<ChecklistFact> software_fact(const ReportData& data) {
 std::optional<ChecklistFact> text_fact(const ReportData& data) {
   const std::vector<std::string> tokenizers = values_of(data, "tokenizer.type");
   if (tokenizers.empty()) return std::nullopt;
-  std::set<std::int64_t> pieces;
+  std::set<std::int64_t> tokens;
   for (const RunRow& run : data.runs)
     if (const Started* started = data.started(run); started != nullptr && started->vocabulary_size)
-      pieces.insert(*started->vocabulary_size);
+      tokens.insert(*started->vocabulary_size);
   std::string text =
       "Texts are read by " + listed(values_of(data, "data.type")) + " and cut by " + listed(tokenizers);
-  if (!pieces.empty()) text += " into pieces of a vocabulary of " + thousands(*pieces.begin());
+  if (!tokens.empty()) text += " into tokens of a vocabulary of " + thousands(*tokens.begin());
   if (const auto lengths = values_of(data, "data.max_length"); !lengths.empty())
-    text += "; at most " + listed(lengths) + " pieces of a text count, and how many were cut is counted";
+    text += "; at most " + listed(lengths) + " tokens of a text count, and how many were cut is counted";
   return ChecklistFact{text + ".", {"section data", "table param"}};
 }
 

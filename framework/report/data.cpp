@@ -101,7 +101,7 @@ TableBlock size_table(const std::vector<Set>& sets) {
       "what is longer than data.max_length is cut.";
   table.columns = {{"set", "", false},          {"file", "", false},         {"examples", "", true},
                    {"tokens", "", true},        {"longest", "tokens", true}, {"max_length", "tokens", true},
-                   {"unknown pieces", "", true}};
+                   {"unknown tokens", "", true}};
   const std::vector<std::string> names = count_names(sets);
   for (const std::string& name : names) table.columns.push_back({name, "", true});
   for (const Set& set : sets) {
@@ -113,7 +113,7 @@ TableBlock size_table(const std::vector<Set>& sets) {
         cell_of(set.facts->tokens),
         cell_of(set.facts->longest),
         set.max_length.is_number_integer() ? count_cell(set.max_length.get<std::int64_t>()) : TableCell(),
-        cell_of(set.facts->unknown_pieces)};
+        cell_of(set.facts->unknown_tokens)};
     for (const std::string& name : names) row.push_back(count_cell_of(*set.facts, name));
     table.rows.push_back(std::move(row));
   }

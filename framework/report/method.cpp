@@ -103,7 +103,7 @@ std::string levels_text(const Factor& factor, const std::string& key, const Repo
   return text;
 }
 
-/// "; 600 pieces in the vocabulary": what the workers told.
+/// "; 600 tokens in the vocabulary": what the workers told.
 std::string vocabulary_text(const ReportData& data) {
   std::set<std::int64_t> sizes;
   for (const RunRow& run : data.runs)
@@ -111,7 +111,7 @@ std::string vocabulary_text(const ReportData& data) {
       sizes.insert(*started->vocabulary_size);
   std::vector<std::string> texts;
   for (const std::int64_t size : sizes) texts.push_back(thousands(size));
-  return texts.empty() ? "" : "; " + listed(texts) + " pieces in the vocabulary";
+  return texts.empty() ? "" : "; " + listed(texts) + " tokens in the vocabulary";
 }
 
 Section training_section(const ReportData& data) {

@@ -40,10 +40,10 @@ std::string vector_json(std::string_view bytes) {
   return json_list(numbers);
 }
 
-std::int64_t pieces_of(const Job& job) {
-  std::int64_t pieces = 0;
-  for (const ServeAnswer& answer : job.answers) pieces += answer.pieces;
-  return pieces;
+std::int64_t tokens_of(const Job& job) {
+  std::int64_t tokens = 0;
+  for (const ServeAnswer& answer : job.answers) tokens += answer.tokens;
+  return tokens;
 }
 
 std::string predict_body(const ServedModel& model, const Job& job) {
@@ -60,7 +60,7 @@ std::string embeddings_body(const ServedModel& model, const ServeRequest& reques
                            " numbers; leave it out");
   Json body = {{"object", "list"}};
   body.update(named(model));
-  body["usage"] = {{"prompt_tokens", pieces_of(job)}, {"total_tokens", pieces_of(job)}};
+  body["usage"] = {{"prompt_tokens", tokens_of(job)}, {"total_tokens", tokens_of(job)}};
   std::string data;
   for (std::size_t i = 0; i < job.answers.size(); ++i)
     data += (i > 0 ? "," : "") + std::string(R"({"object":"embedding","index":)") + std::to_string(i) +
@@ -89,11 +89,11 @@ Json written_by(const Job& job) {
   return parse_json<Json>(job.answers.front().text);
 }
 
-std::int64_t pieces_written(const Json& prompts) {
-  std::int64_t pieces = 0;
+std::int64_t tokens_written(const Json& prompts) {
+  std::int64_t tokens = 0;
   for (const Json& texts : prompts)
-    for (const Json& text : texts) pieces += text.at("pieces").get<std::int64_t>();
-  return pieces;
+    for (const Json& text : texts) tokens += text.at("pieces").get<std::int64_t>();
+  return tokens;
 }
 
 std::string completions_body(const ServedModel& model, const Job& job, std::string_view id) {
@@ -108,7 +108,7 @@ std::string completions_body(const ServedModel& model, const Job& job, std::stri
                          {"logprobs", nullptr},
                          {"finish_reason", finish_reason(text)}});
   body["choices"] = std::move(choices);
-  body["usage"] = usage_json(pieces_of(job), pieces_written(prompts));
+  body["usage"] = usage_json(tokens_of(job), tokens_written(prompts));
   return dumped(body);
 }
 
@@ -158,7 +158,7 @@ std::string stream_part(const ServedModel& model, std::string_view id, std::stri
 std::string stream_end(const ServedModel& model, std::string_view id, const Job& job) {
   const Json prompts = written_by(job);
   return stream_event(model, id, "", finish_reason(prompts.at(0).at(0)),
-                      usage_json(pieces_of(job), pieces_written(prompts))) +
+                      usage_json(tokens_of(job), tokens_written(prompts))) +
          event("[DONE]");
 }
 

@@ -77,8 +77,8 @@ std::string ServeMetrics::text() const {
   };
   const std::vector<Number> numbers = {
       {"encore_texts_total", "counter", "Texts that were answered.", [](const auto& m) { return m.texts; }},
-      {"encore_pieces_total", "counter", "Pieces that were read for them.",
-       [](const auto& m) { return m.pieces; }},
+      {"encore_pieces_total", "counter", "Tokens that were read for them.",
+       [](const auto& m) { return m.tokens; }},
       {"encore_batches_total", "counter", "Batches given to workers.",
        [](const auto& m) { return m.batches; }},
       {"encore_texts_again_total", "counter", "Texts given to another worker because theirs had ended.",

@@ -31,7 +31,7 @@ class BucketHistogram {
 /// Of one model.
 struct ModelMetrics {
   std::uint64_t texts = 0;    ///< answered
-  std::uint64_t pieces = 0;   ///< that were read for them
+  std::uint64_t tokens = 0;   ///< that were read for them
   std::uint64_t batches = 0;  ///< given to workers
   std::uint64_t again = 0;    ///< texts that were given to another worker because theirs had ended
   std::uint64_t lost = 0;     ///< texts that ended two workers

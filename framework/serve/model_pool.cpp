@@ -254,7 +254,7 @@ void ModelPool::worker_answered(Seat& seat, ServeAnswers answers) {
     if (found->second.is_long()) batcher_.long_text_ended(seat.given, ServeClock::now());
     seat.in_hands.erase(found);
     if (job->over) continue;
-    metrics_.pieces += static_cast<std::uint64_t>(answer.pieces);
+    metrics_.tokens += static_cast<std::uint64_t>(answer.tokens);
     ++metrics_.texts;
     job->answers[text] = std::move(answer);
     if (--job->open > 0) continue;

@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Pieces of a text where nobody says how many: what OpenAI's interface has.
+/// Tokens of a text where nobody says how many: what OpenAI's interface has.
 constexpr std::int64_t default_max_tokens = 16;
 
 std::string kind_of(const json& value) {
@@ -154,9 +154,9 @@ std::string writing_of(const Body& body, const std::vector<std::string>& prompts
                        const RequestLimits& limits) {
   GenerateRequest request{.prompts = prompts, .json = true};
   DecodingWishes& wishes = request.decoding;
-  wishes.max_pieces = body.integer("max_tokens", 1).value_or(default_max_tokens);
-  if (*wishes.max_pieces > limits.max_tokens)
-    refuse("\"max_tokens\" is " + std::to_string(*wishes.max_pieces) + "; this server writes at most " +
+  wishes.max_tokens = body.integer("max_tokens", 1).value_or(default_max_tokens);
+  if (*wishes.max_tokens > limits.max_tokens)
+    refuse("\"max_tokens\" is " + std::to_string(*wishes.max_tokens) + "; this server writes at most " +
            std::to_string(limits.max_tokens));
   wishes.temperature = body.number("temperature");
   wishes.top_p = body.number("top_p");

@@ -54,7 +54,7 @@ class RowWriter {
             "INSERT OR IGNORE INTO served (run, request, text, time, seconds, digest, pieces, unknown, "
             "confidence, distance, labels) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
         .run(run_, request_of(json), json.at("text").get<std::int64_t>(), json.at("time").get<double>(),
-             json.at("seconds").get<double>(), json.at("weights").get<std::string>(), facts.pieces,
+             json.at("seconds").get<double>(), json.at("weights").get<std::string>(), facts.tokens,
              facts.unknown, facts.confidence, facts.distance, Json(facts.labels).dump());
     merge_.texts += database_.changes();
   }
@@ -240,7 +240,7 @@ std::vector<ServedText> read_served(Store& store, std::int64_t run) {
                      .time = rows.number(2),
                      .seconds = rows.number(3),
                      .digest = rows.text(4),
-                     .facts = {.pieces = rows.integer(5),
+                     .facts = {.tokens = rows.integer(5),
                                .unknown = rows.integer(6),
                                .confidence = rows.optional_number(7),
                                .distance = rows.optional_number(8),

@@ -268,7 +268,7 @@ Notes TaskSets::notes() const {
     if (split == Split::train && data_.max_length_percent > 0)
       notes.push_back("data.max_length = \"" + percent_text(data_.max_length_percent) + "\" is " +
                       std::to_string(data_.max_length) +
-                      ": so many percent of the training sequences have no more pieces");
+                      ": so many percent of the training sequences have no more tokens");
     const SetDescription& description = describe(split);
     notes.push_back(prefix + counts_note(set(split), description));
     for (const std::string& note : description.notes) notes.push_back(prefix + note);

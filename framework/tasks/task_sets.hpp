@@ -68,7 +68,7 @@ class TaskSets {
   /// parts goes there part by part and is mapped. Throws Error when such a set cannot be written.
   void encode(const Tokenizer& tokenizer, int threads, const TokenCache& cache, const std::string& encoding);
   /// The same from what save_encoded left there for these files and the same `encoding`, the text of
-  /// everything about the tokenizer that decides its pieces; false when there is nothing. No set is read.
+  /// everything about the tokenizer that decides its tokens; false when there is nothing. No set is read.
   bool load_encoded(const TokenCache& cache, const std::string& encoding);
   void save_encoded(const TokenCache& cache, const std::string& encoding);
 

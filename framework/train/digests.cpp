@@ -61,7 +61,7 @@ std::vector<Digested> digest_blocks(const Model& model, std::int64_t step, bool 
       hash.add(blocks.front().slice(slices[piece - blocks.size()]));
     hashes[piece] = hash.hex();
   };
-  run_pieces(static_cast<std::int64_t>(hashes.size()), host_threads(), hash_piece);
+  run_parts(static_cast<std::int64_t>(hashes.size()), host_threads(), hash_piece);
 
   for (std::size_t i = 0; i < blocks.size(); ++i) digests[i].sha256 = hashes[hashed[i]];
   for (std::size_t i = 0; i < tensors; ++i)

@@ -88,7 +88,7 @@ void Session::encode(const TokenCache& cache) {
 void Session::load_teacher() {
   teacher_ = encore::load_teacher(specification_, model_->device());
   if (!teacher_) return;
-  require_same_pieces(*teacher_, loaded_.experiment.tokenizer, tokenizer_.lines);
+  require_same_tokens(*teacher_, loaded_.experiment.tokenizer, tokenizer_.lines);
   require_same_labels(*teacher_, sets_.task().labels());
   learn_from(*model_, *teacher_);
 }

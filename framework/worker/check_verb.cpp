@@ -33,7 +33,7 @@ constexpr std::int64_t usual_length = 256;
 
 /// Returns the same token for any text. The measures of a set do not depend on how its text is cut, and its
 /// vocabulary may not be trained yet.
-class OnePieceTokenizer final : public Tokenizer {
+class OneTokenTokenizer final : public Tokenizer {
  public:
   void load(std::vector<std::string>) override {}
   void train(const TextCounts&) override {}
@@ -42,9 +42,9 @@ class OnePieceTokenizer final : public Tokenizer {
   std::string decode(std::span<const std::int32_t>) const override { return {}; }
 
  protected:
-  void append_pieces(std::string_view text, std::vector<std::int32_t>& pieces,
+  void append_tokens(std::string_view text, std::vector<std::int32_t>& tokens,
                      std::vector<ByteRange>* ranges) const override {
-    pieces.push_back(0);
+    tokens.push_back(0);
     if (ranges != nullptr) ranges->push_back({0, text.size()});
   }
 };
@@ -139,7 +139,7 @@ class Checker {
     if (experiment.data.max_length == 0) assume_max_length(experiment, checked.sets.max_length());
     Engine* teacher = teacher_of(specification);
     if (teacher != nullptr) {
-      require_same_pieces(*teacher, experiment.tokenizer, tokenizers_[known].lines);
+      require_same_tokens(*teacher, experiment.tokenizer, tokenizers_[known].lines);
       require_same_labels(*teacher, checked.sets.task().labels());
     }
     const std::size_t vocabulary =
@@ -152,7 +152,7 @@ class Checker {
     if (always_there(experiment.train.select, checked.sets.measures())) return;
     if (!checked.encoded && experiment.data.max_length_percent > 0)
       return;  // the worker checks it with its tokens
-    if (!checked.encoded) checked.sets.encode(OnePieceTokenizer(), 1);
+    if (!checked.encoded) checked.sets.encode(OneTokenTokenizer(), 1);
     checked.encoded = true;
     require_selectable(experiment.train.select, checked.sets);
   }

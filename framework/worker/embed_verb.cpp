@@ -73,7 +73,7 @@ EmbedAnswer words_answer(const Engine& engine, const EmbedRequest& request) {
   for (const std::string& query : request.queries) {
     words.append(query, queries);
     own.emplace_back();
-    for (const std::int32_t piece : words.pieces(query)) own.back().insert(words.number_of(piece));
+    for (const std::int32_t token : words.tokens(query)) own.back().insert(words.number_of(token));
   }
   EmbedAnswer answer{.step = engine.step(), .width = queries.width, .words = words.words().size()};
   const auto add = [&](const std::string& query, std::span<const float> vector,

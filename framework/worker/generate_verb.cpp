@@ -1,7 +1,7 @@
 // generate: generates text with a run's model from prompts. One request comes on standard input
 // (record/generate_request.hpp). A single output is written while it grows; of several prompts, or several
 // outputs of one, each is a line at the end. With JSON all is one object: "step", "prompts" `[{prompt, texts:
-// [{text, score, pieces, ended}]}]`.
+// [{text, score, tokens, ended}]}]`.
 #include <limits.h>
 
 #include <algorithm>

@@ -148,11 +148,11 @@ std::vector<ServeAnswer> answer_texts(const Answering& answering, const Items& i
   const std::vector<TextFacts> facts = facts_of(answering, items, records, set.set, outputs);
   std::vector<ServeAnswer> all;
   for (std::size_t i = 0; i < items.size(); ++i) {
-    std::int64_t pieces = 0;
+    std::int64_t tokens = 0;
     const Run of = set.set.sequences(i);
     for (std::size_t s = of.first; s < of.first + of.count; ++s)
-      pieces += static_cast<std::int64_t>(set.set.ids(s).size());
-    all.push_back({.id = items[i]->id, .pieces = pieces, .text = answer_json(answers, i)});
+      tokens += static_cast<std::int64_t>(set.set.ids(s).size());
+    all.push_back({.id = items[i]->id, .tokens = tokens, .text = answer_json(answers, i)});
     if (items[i]->observed) all.back().facts = facts[i].json();
   }
   return all;
@@ -171,7 +171,7 @@ std::vector<ServeAnswer> embed_texts(const Answering& answering, const Items& it
   for (std::size_t i = 0; i < items.size(); ++i) {
     const std::span<const std::byte> bytes = std::as_bytes(vectors[i]);
     all.push_back({.id = items[i]->id,
-                   .pieces = static_cast<std::int64_t>(encoded.set.ids(i).size()),
+                   .tokens = static_cast<std::int64_t>(encoded.set.ids(i).size()),
                    .text = std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())});
   }
   return all;
@@ -209,7 +209,7 @@ ServeAnswer write_texts(Engine& engine, const ServeItem& item, ServeSocket& sock
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < texts.size(); ++i) {
     all.push_back(written_json(texts[i]));
-    answer.pieces += static_cast<std::int64_t>(set.set.ids(i).size());
+    answer.tokens += static_cast<std::int64_t>(set.set.ids(i).size());
   }
   answer.text = all.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   return answer;

@@ -34,7 +34,7 @@ SourcedNumber vocabulary_of(const TokenizerTable& table, std::int64_t given) {
   if (table.options.has("vocab")) {
     const std::string& file = table.options.text("vocab");
     if (std::filesystem::exists(file))
-      return {static_cast<std::int64_t>(piece_count(load_vocabulary(file))), table.key + ".vocab"};
+      return {static_cast<std::int64_t>(token_count(load_vocabulary(file))), table.key + ".vocab"};
     return {assumed_vocabulary, file + " is not there", true};
   }
   if (table.options.has("vocab_size"))

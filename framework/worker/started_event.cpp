@@ -68,7 +68,7 @@ SetFacts set_facts(const ExampleSet& set, const std::vector<std::string>& labels
   SetFacts facts{.examples = static_cast<std::int64_t>(set.size()),
                  .tokens = static_cast<std::int64_t>(ids.size() + target_ids.size()),
                  .longest = longest_of(set),
-                 .unknown_pieces = std::ranges::count(ids, unknown) + std::ranges::count(target_ids, unknown),
+                 .unknown_tokens = std::ranges::count(ids, unknown) + std::ranges::count(target_ids, unknown),
                  .lengths = length_histogram(set),
                  .labels = count_labels(set, labels)};
   for (const auto& [name, value] : description.counts) facts.counts.push_back({name, value});

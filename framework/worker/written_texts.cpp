@@ -18,7 +18,7 @@ nlohmann::ordered_json written_json(const std::vector<GeneratedText>& texts) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const GeneratedText& text : texts)
     list.push_back(
-        {{"text", text.text}, {"score", text.score}, {"pieces", text.pieces.size()}, {"ended", text.ended}});
+        {{"text", text.text}, {"score", text.score}, {"pieces", text.tokens.size()}, {"ended", text.ended}});
   return list;
 }
 

@@ -16,7 +16,7 @@ class Engine;
 /// prompt by its number; that of the first of the set is `first` + 1.
 void require_whole_prompts(const Engine& engine, const ExampleSet& set, std::size_t first);
 
-/// Returns `[{text, score, pieces, ended}]`.
+/// Returns `[{text, score, tokens, ended}]`.
 nlohmann::ordered_json written_json(const std::vector<GeneratedText>& texts);
 
 }  // namespace encore

@@ -1,9 +1,9 @@
-// Head "language_model": which piece of the vocabulary stands at each row that the task has a target for, by
+// Head "language_model": which token of the vocabulary stands at each row that the task has a target for, by
 // softmax over logits = h E^T + b with the table E of the embedding (Press and Wolf 2017), or a matrix of its
 // own in its place, and, as in BERT (Devlin et al. 2019), h = LayerNorm(f(x W^T + c)) with f gelu by default,
 // which also brings the C channels of x to the E of a table that is factorised, as in ALBERT (Lan et al.
 // 2020). Trained with cross-entropy. Where the rows are those that a task picks, logits exist for these
-// alone. For each row it gives the best pieces with their probabilities, and the loss that measures are made
+// alone. For each row it gives the best tokens with their probabilities, and the loss that measures are made
 // of. Where the task asks whether one text follows another, next_text.hpp answers with a second loss. With a
 // teacher each row's loss is that of kernels::distillation_loss; the second loss stays as it is. Place in the
 // flow: plugins/tasks/mlm and plugins/tasks/lm give the targets and read the outputs.
@@ -61,7 +61,7 @@ void shares_of(const Device& device, Tensor values, Tensor log_sums, Tensor shar
 class LanguageModel final : public Head, public HasOnnxOutputs {
  public:
   static constexpr const char* summary =
-      "a piece of the vocabulary for each row with a target by softmax over h E^T + b, E the table of the "
+      "a token of the vocabulary for each row with a target by softmax over h E^T + b, E the table of the "
       "embedding (Devlin et al. 2019)";
   static Schema options() {
     return Schema()
@@ -105,7 +105,7 @@ class LanguageModel final : public Head, public HasOnnxOutputs {
     const Extent rows = rows_of(space_);
     states_ = plan.read(space_);
     targets_ = plan.column(targets_column, space_, ColumnType::integers, vocabulary_);
-    pieces_ = plan.output(candidates_output, space_, ColumnType::integers, candidates_);
+    tokens_ = plan.output(candidates_output, space_, ColumnType::integers, candidates_);
     probabilities_ = plan.output("probabilities", space_, ColumnType::numbers, candidates_);
     losses_ = plan.output("losses", space_, ColumnType::numbers);
     loss_ = plan.add_loss(targets_);
@@ -173,7 +173,7 @@ class LanguageModel final : public Head, public HasOnnxOutputs {
     kernels::softmax_cross_entropy(step.device(), logits, targets, label_smoothing_, step.losses(loss_),
                                    keeps ? step.buffer(normalizers_) : Tensor());
     if (step.training()) return;
-    // Perplexity is that of the true pieces alone.
+    // Perplexity is that of the true tokens alone.
     if (label_smoothing_ == 0.0)
       kernels::copy(step.device(), step.losses(loss_), step.buffer(row_losses_));
     else
@@ -219,9 +219,9 @@ class LanguageModel final : public Head, public HasOnnxOutputs {
   void decode(const HeadStep& step) override {
     const Tensor logits = step.buffer(logits_);                                     // (rows, V)
     const Tensor values = step.buffer(values_), log_sums = step.buffer(log_sums_);  // (rows, k), (rows)
-    Tensor pieces = step.output(pieces_);                                           // (rows) where k is 1
-    pieces = Tensor(pieces.data, pieces.dtype, {values.extent(0), values.extent(1)});
-    kernels::largest_channels(step.device(), logits, pieces, values, log_sums);
+    Tensor tokens = step.output(tokens_);                                           // (rows) where k is 1
+    tokens = Tensor(tokens.data, tokens.dtype, {values.extent(0), values.extent(1)});
+    kernels::largest_channels(step.device(), logits, tokens, values, log_sums);
     dispatch(logits.dtype, [&](auto type) {
       shares_of<Sum<decltype(type)>>(step.device(), values, log_sums, step.output(probabilities_));
     });
@@ -276,7 +276,7 @@ class LanguageModel final : public Head, public HasOnnxOutputs {
   std::int64_t vocabulary_;
   std::int64_t table_width_;  ///< E
   double label_smoothing_;
-  std::int64_t candidates_;  ///< best pieces that each row gets
+  std::int64_t candidates_;  ///< best tokens that each row gets
   bool transform_;
   bool has_bias_;
   double epsilon_;
@@ -288,7 +288,7 @@ class LanguageModel final : public Head, public HasOnnxOutputs {
   HeadColumn targets_;
   HeadLoss loss_;
   std::optional<NextText> next_;
-  HeadOutput pieces_, probabilities_, losses_;
+  HeadOutput tokens_, probabilities_, losses_;
   Parameter weight_, transform_bias_, norm_gain_, norm_bias_, table_, bias_;
   Buffer dense_, active_, mean_, rstd_, normed_, dactive_, dnormed_, logits_, normalizers_, values_,
       log_sums_, row_losses_, scaled_states_, dscaled_;

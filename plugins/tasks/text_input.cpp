@@ -28,7 +28,7 @@ void require_pair(const std::string& line) {
 
 }  // namespace
 
-KeptPieces longest_first(std::size_t first, std::size_t second, std::size_t room) {
+KeptTokens longest_first(std::size_t first, std::size_t second, std::size_t room) {
   const bool is_swapped = first > second;
   std::size_t shorter = std::min(first, second), longer = std::max(first, second);
   if (shorter + longer > room) {
@@ -38,7 +38,7 @@ KeptPieces longest_first(std::size_t first, std::size_t second, std::size_t room
       longer = room - shorter;
     }
   }
-  return is_swapped ? KeptPieces{longer, shorter} : KeptPieces{shorter, longer};
+  return is_swapped ? KeptTokens{longer, shorter} : KeptTokens{shorter, longer};
 }
 
 TextInput::TextInput(std::int64_t max_length) : max_length_(static_cast<std::size_t>(max_length)) {
@@ -65,7 +65,7 @@ TextCounts TextInput::text_counts(const Records& train) const {
 }
 
 void TextInput::add_columns(std::vector<ColumnRule>& columns) const {
-  columns.push_back({.name = cut_column, .space = Space::sequences});  // pieces at the ends that did not fit
+  columns.push_back({.name = cut_column, .space = Space::sequences});  // tokens at the ends that did not fit
   if (pairs_) columns.push_back({.name = segments_column, .space = Space::tokens});
 }
 
@@ -82,47 +82,47 @@ void TextInput::encode(const Records& records, std::size_t record, const Tokeniz
     return;
   }
   require_texts(records);
-  std::vector<std::int32_t> pieces;
-  tokenizer.encode(records.texts(second_field)[record], pieces);
-  const KeptPieces kept = longest_first(first, pieces.size(), max_length_ - 3);
+  std::vector<std::int32_t> tokens;
+  tokenizer.encode(records.texts(second_field)[record], tokens);
+  const KeptTokens kept = longest_first(first, tokens.size(), max_length_ - 3);
   to.integers(first_column)
-      .push_back(static_cast<std::int32_t>(first + pieces.size() - kept.first - kept.second));
+      .push_back(static_cast<std::int32_t>(first + tokens.size() - kept.first - kept.second));
   cut(to.ids, 1, kept.first);
   to.ids.push_back(tokenizer.special(Special::end));
   std::vector<std::int32_t>& segments = to.integers(first_column + 1);
   segments.insert(segments.end(), to.ids.size(), 0);
-  cut(pieces, 0, kept.second);
-  to.ids.insert(to.ids.end(), pieces.begin(), pieces.end());
+  cut(tokens, 0, kept.second);
+  to.ids.insert(to.ids.end(), tokens.begin(), tokens.end());
   to.ids.push_back(tokenizer.special(Special::end));
-  segments.insert(segments.end(), pieces.size() + 1, 1);
+  segments.insert(segments.end(), tokens.size() + 1, 1);
 }
 
 void TextInput::describe(const ExampleSet& set, SetDescription& description) const {
   const std::size_t cuts = set.column(cut_column);
-  std::int64_t texts = 0, pieces = 0;
+  std::int64_t texts = 0, tokens = 0;
   for (std::size_t i = 0; i < set.size(); ++i) {
     const std::int32_t here = set.integers(cuts, i).front();
     texts += here > 0 ? 1 : 0;
-    pieces += here;
+    tokens += here;
   }
   description.counts.emplace_back("cut texts", texts);
-  description.counts.emplace_back("cut pieces", pieces);
+  description.counts.emplace_back("cut pieces", tokens);
   if (texts > 0)
     description.notes.push_back(std::to_string(texts) + " of " +
                                 (pairs_ ? counted(static_cast<std::int64_t>(set.size()), "pair", "pairs")
                                         : counted(static_cast<std::int64_t>(set.size()), "text", "texts")) +
                                 " are longer than max_length = " + std::to_string(max_length_) + ": " +
-                                counted(pieces, "piece is", "pieces are") +
+                                counted(tokens, "token is", "tokens are") +
                                 (pairs_ ? " cut at the ends" : " cut at the end"));
 }
 
 std::string TextInput::left_out(const ExampleSet& set, std::size_t sequence,
                                 const std::string& answer) const {
-  const std::int32_t pieces = set.integers(set.column(cut_column), sequence).front();
-  if (pieces == 0) return "";
+  const std::int32_t tokens = set.integers(set.column(cut_column), sequence).front();
+  if (tokens == 0) return "";
   return answer + " does not depend on " +
-         (pairs_ ? counted(pieces, "piece", "pieces") + " at the ends of its texts"
-                 : "its last " + counted(pieces, "piece", "pieces"));
+         (pairs_ ? counted(tokens, "token", "tokens") + " at the ends of its texts"
+                 : "its last " + counted(tokens, "token", "tokens"));
 }
 
 Records TextInput::from_text(std::span<const std::string> lines) const {

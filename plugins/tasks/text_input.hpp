@@ -36,7 +36,7 @@ class TextInput {
   /// Adds what encode fills: cut_pieces (sequences), and for pairs segments (tokens): 0 up to the first
   /// [SEP], 1 behind it.
   void add_columns(std::vector<ColumnRule>& columns) const;
-  /// `first_column` is the number of the first of add_columns. Pieces that would pass max_length are cut at
+  /// `first_column` is the number of the first of add_columns. Tokens that would pass max_length are cut at
   /// the end of the longer text, and where both are long each keeps half, as the library "tokenizers" does it
   /// (longest_first).
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer, EncodedExample& to,
@@ -44,7 +44,7 @@ class TextInput {
 
   /// Adds the counts "cut texts" and "cut pieces" and a note where any were cut.
   void describe(const ExampleSet& set, SetDescription& description) const;
-  /// "its label does not depend on its last 2 pieces" for "its label"; "" where nothing was cut.
+  /// "its label does not depend on its last 2 tokens" for "its label"; "" where nothing was cut.
   std::string left_out(const ExampleSet& set, std::size_t sequence, const std::string& answer) const;
 
   /// A line is a text, for pairs two of them with a tab between. Throws Error for pairs where a line is not.
@@ -60,10 +60,10 @@ class TextInput {
   bool pairs_ = false;
 };
 
-/// How many pieces of two texts stay where there is room for `room` of them.
-struct KeptPieces {
+/// How many tokens of two texts stay where there is room for `room` of them.
+struct KeptTokens {
   std::size_t first = 0, second = 0;
 };
-KeptPieces longest_first(std::size_t first, std::size_t second, std::size_t room);
+KeptTokens longest_first(std::size_t first, std::size_t second, std::size_t room);
 
 }  // namespace encore::tasks

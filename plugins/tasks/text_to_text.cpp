@@ -23,7 +23,7 @@ constexpr const char* losses_output = "losses";
 constexpr const char* source_field = "source";
 constexpr const char* target_field = "target";
 
-/// A text that was written, without the white space that pieces bring along: byte_bpe puts a blank in front
+/// A text that was written, without the white space that tokens bring along: byte_bpe puts a blank in front
 /// of every word.
 std::string written_text(const GeneratedText& of) {
   return std::string(trimmed(of.text));
@@ -33,26 +33,26 @@ Special special_named(std::string_view name) {
   return *std::ranges::find_if(all_specials, [&](Special role) { return name_of(role) == name; });
 }
 
-/// Appends the pieces of a text, at most `room`; returns how many were cut.
-std::int32_t append_pieces(const std::string& text, const Tokenizer& tokenizer, std::size_t room,
+/// Appends the tokens of a text, at most `room`; returns how many were cut.
+std::int32_t append_tokens(const std::string& text, const Tokenizer& tokenizer, std::size_t room,
                            std::vector<std::int32_t>& to) {
   const std::size_t before = to.size();
   tokenizer.encode(text, to);
-  const std::size_t pieces = to.size() - before, kept = std::min(pieces, room);
+  const std::size_t tokens = to.size() - before, kept = std::min(tokens, room);
   to.resize(before + kept);
-  return static_cast<std::int32_t>(pieces - kept);
+  return static_cast<std::int32_t>(tokens - kept);
 }
 
-/// Of a column with one count per text: how many texts were cut, and by how many pieces.
+/// Of a column with one count per text: how many texts were cut, and by how many tokens.
 struct Cuts {
-  std::int64_t texts = 0, pieces = 0;
+  std::int64_t texts = 0, tokens = 0;
 };
 
 Cuts cuts_in(const ExampleSet& set, std::size_t column) {
   Cuts cuts;
   for (const std::int32_t count : set.columns()[column].integers) {
     cuts.texts += count > 0 ? 1 : 0;
-    cuts.pieces += count;
+    cuts.tokens += count;
   }
   return cuts;
 }
@@ -73,39 +73,39 @@ Schema TextToText::options() {
   return Schema()
       .boolean("decode", true,
                {.help = "have texts written for the development and the test set and score them; without it "
-                        "only the pieces are scored, and nothing can be predicted"})
+                        "only the tokens are scored, and nothing can be predicted"})
       .integer(
           "beam", 1,
-          {.help = "texts that are followed at a time; 1: the best piece each time", .min = 1, .max = 32})
+          {.help = "texts that are followed at a time; 1: the best token each time", .min = 1, .max = 32})
       .number(
           "length_penalty", 1.0,
-          {.help = "a text of n pieces has the score log p / n^length_penalty; larger prefers longer texts",
+          {.help = "a text of n tokens has the score log p / n^length_penalty; larger prefers longer texts",
            .min = 0.0})
       .integer("beyond_source", 50,
-               {.help = "pieces that a text may have more than its source; -1: as many as it likes",
+               {.help = "tokens that a text may have more than its source; -1: as many as it likes",
                 .unit = "pieces",
                 .min = -1})
       .integer("max_pieces", 0,
-               {.help = "pieces of a text at most; 0: as many as data.max_length leaves",
+               {.help = "tokens of a text at most; 0: as many as data.max_length leaves",
                 .unit = "pieces",
                 .min = 0})
-      .boolean("source_start", false, {.help = "begin a source with the piece `start`, as BART does"})
+      .boolean("source_start", false, {.help = "begin a source with the token `start`, as BART does"})
       .choice("target_start", "start", {"start", "end", "padding"},
-              {.help = "the piece that the decoder reads before it says the first one; BART's is `end`"})
+              {.help = "the token that the decoder reads before it says the first one; BART's is `end`"})
       .boolean("target_begins", false,
-               {.help = "begin a target with the piece `start`, which is given to a text that is written, as "
+               {.help = "begin a target with the token `start`, which is given to a text that is written, as "
                         "BART does"});
 }
 
-std::vector<Measure> TextToText::piece_measures() {
+std::vector<Measure> TextToText::token_measures() {
   return {{.name = "perplexity",
-           .help = "e to the mean loss of the pieces of the target, its end counted, after the true ones",
+           .help = "e to the mean loss of the tokens of the target, its end counted, after the true ones",
            .better = Better::lower,
            .reducer = Reducer::exponential,
            .columns = {"loss", "pieces"}},
           {.name = "accuracy",
            .title = "token accuracy",
-           .help = "share of the pieces of the target, its end counted, that are guessed after the true ones",
+           .help = "share of the tokens of the target, its end counted, that are guessed after the true ones",
            .fraction = true,
            .reducer = Reducer::ratio,
            .columns = {"correct", "pieces"}}};
@@ -120,14 +120,14 @@ TextToText::TextToText(const Options& options, const TaskContext& context, std::
       name_(std::move(name)),
       written_(std::move(written)),
       all_written_(std::move(all_written)) {
-  ENCORE_REQUIRE(context.max_length >= 2, "max_length must leave room for a marker and one piece");
+  ENCORE_REQUIRE(context.max_length >= 2, "max_length must leave room for a marker and one token");
   if (context.max_length < 3 && (source_start_ || target_begins_))
     throw OptionError(source_start_ ? "source_start" : "target_begins",
-                      "must be false where data.max_length is 2: two markers leave no room for a piece");
+                      "must be false where data.max_length is 2: two markers leave no room for a token");
   if (options.flag("decode"))
     decoding_ = {.beam = options.integer("beam"),
                  .length_penalty = options.number("length_penalty"),
-                 .max_pieces = options.integer("max_pieces"),
+                 .max_tokens = options.integer("max_pieces"),
                  .beyond_source = options.integer("beyond_source"),
                  .given = static_cast<std::int64_t>(given())};
 }
@@ -156,7 +156,7 @@ TextCounts TextToText::text_counts(const Records& train) const {
 std::vector<ColumnRule> TextToText::columns() const {
   return {{.name = targets_column, .space = Space::target, .truth = true},
           {.name = "references", .space = Space::ragged, .truth = true},  // the bytes of the target
-          {.name = "cut_source", .space = Space::sequences},              // pieces that did not fit
+          {.name = "cut_source", .space = Space::sequences},              // tokens that did not fit
           {.name = "cut_target", .space = Space::sequences, .truth = true}};
 }
 
@@ -165,37 +165,37 @@ void TextToText::encode(const Records& records, std::size_t record, const Tokeni
   if (source_start_) to.ids.push_back(tokenizer.special(Special::start));
   const std::size_t room = max_length_ - (source_start_ ? 2 : 1);
   to.integers(cut_source)
-      .push_back(append_pieces(records.texts(source_field)[record], tokenizer, room, to.ids));
+      .push_back(append_tokens(records.texts(source_field)[record], tokenizer, room, to.ids));
   to.ids.push_back(tokenizer.special(Special::end));
   to.target_ids.push_back(tokenizer.special(target_start_));
   if (target_begins_) to.target_ids.push_back(tokenizer.special(Special::start));
   if (!records.has(target_field)) return;
   const std::string& target = records.texts(target_field)[record];
   to.integers(cut_target)
-      .push_back(append_pieces(target, target_tokenizer_of(tokenizer), max_length_ - given(), to.target_ids));
+      .push_back(append_tokens(target, target_tokenizer_of(tokenizer), max_length_ - given(), to.target_ids));
   to.integers(targets).assign(to.target_ids.begin() + 1, to.target_ids.end());
   to.integers(targets).push_back(tokenizer.special(Special::end));
   put_text(target, to.integers(references));
 }
 
 SetDescription TextToText::describe(const ExampleSet& set) const {
-  const auto pieces = [&](Space space, std::size_t markers) {
+  const auto tokens = [&](Space space, std::size_t markers) {
     return static_cast<std::int64_t>(set.rows(space) - markers * set.sequence_count());
   };
   SetDescription description;
-  description.counts = {{"source pieces", pieces(Space::tokens, source_start_ ? 2 : 1)},
-                        {"target pieces", pieces(Space::target, given())}};
+  description.counts = {{"source pieces", tokens(Space::tokens, source_start_ ? 2 : 1)},
+                        {"target pieces", tokens(Space::target, given())}};
   const Cuts sources = cuts_in(set, set.column("cut_source")),
              of_targets = set.has_column("cut_target") ? cuts_in(set, set.column("cut_target")) : Cuts();
   description.counts.emplace_back("cut sources", sources.texts);
   description.counts.emplace_back("cut targets", of_targets.texts);
-  description.counts.emplace_back("cut pieces", sources.pieces + of_targets.pieces);
+  description.counts.emplace_back("cut pieces", sources.tokens + of_targets.tokens);
   if (sources.texts + of_targets.texts > 0)
     description.notes.push_back(counted(sources.texts, "source", "sources") + " and " +
                                 counted(of_targets.texts, "target", "targets") + " of " +
                                 counted(static_cast<std::int64_t>(set.size()), "pair", "pairs") +
                                 " are longer than max_length = " + std::to_string(max_length_) + ": " +
-                                counted(sources.pieces + of_targets.pieces, "piece is", "pieces are") +
+                                counted(sources.tokens + of_targets.tokens, "token is", "tokens are") +
                                 " cut at the end");
   return description;
 }
@@ -277,9 +277,9 @@ Records TextToText::answer(const Records& records, const ExampleSet& set, const 
 }
 
 std::string TextToText::left_out(const ExampleSet& set, std::size_t example) const {
-  const std::int32_t pieces = set.integers(set.column("cut_source"), first_sequence(set, example)).front();
-  if (pieces == 0) return "";
-  return "its " + written_ + " does not depend on its last " + counted(pieces, "piece", "pieces");
+  const std::int32_t tokens = set.integers(set.column("cut_source"), first_sequence(set, example)).front();
+  if (tokens == 0) return "";
+  return "its " + written_ + " does not depend on its last " + counted(tokens, "token", "tokens");
 }
 
 }  // namespace encore::tasks

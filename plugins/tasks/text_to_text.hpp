@@ -1,6 +1,6 @@
 // TextToText: a text in, another one out, by an encoder and a decoder: what the tasks translate and summarize
 // share. They differ in how a text that was written is scored. Place in the flow: records with `source` and
-// `target` -> rows of both stacks and what the decoder is to say next -> losses of its pieces, and the texts
+// `target` -> rows of both stacks and what the decoder is to say next -> losses of its tokens, and the texts
 // that it writes on its own (Task::decoding) -> statistics and answers.
 #pragma once
 
@@ -20,8 +20,8 @@ class TextToText : public Task {
  public:
   static Schema options();
   static TaskFields fields() { return {.structure = {"source"}, .truth = {"target"}}; }
-  /// "perplexity" and "accuracy" of the pieces of the target, each predicted with the true ones before it.
-  static std::vector<Measure> piece_measures();
+  /// "perplexity" and "accuracy" of the tokens of the target, each predicted with the true ones before it.
+  static std::vector<Measure> token_measures();
 
   /// BART, T5 and their kin, and MarianMTModel; `reader` of files with pairs of texts.
   static std::vector<AdoptedModel> adopted_by(const std::string& reader) {
@@ -42,7 +42,7 @@ class TextToText : public Task {
   TextCounts text_counts(const Records& train) const override;
 
   std::vector<ColumnRule> columns() const override;
-  /// The encoder reads the source and the piece `end`; the decoder reads the piece of target_start and the
+  /// The encoder reads the source and the token `end`; the decoder reads the token of target_start and the
   /// target, and is to say the target and `end`. With source_start and target_begins the one and the other
   /// text begin with `start`. What passes max_length is cut at the end of a side. Without a target the
   /// decoder reads what every target begins with.
@@ -82,7 +82,7 @@ class TextToText : public Task {
 
   std::size_t max_length_;
   bool source_start_, target_begins_;
-  Special target_start_;  ///< the piece in front of a target
+  Special target_start_;  ///< the token in front of a target
   std::optional<Decoding> decoding_;
   std::string name_, written_, all_written_;
 };

@@ -12,13 +12,13 @@ namespace encore::tasks {
 namespace {
 
 /// The columns of an example, in the order of WordLabels::columns().
-enum : std::size_t { targets, labelled, first_pieces, tags, cut_words, weights };
+enum : std::size_t { targets, labelled, first_tokens, tags, cut_words, weights };
 
 }  // namespace
 
 WordLabels::WordLabels(const Options& options, const TaskContext& context, std::string cut_label)
     : max_length_(context.max_length), cut_label_(std::move(cut_label)), weights_(options) {
-  ENCORE_REQUIRE(max_length_ >= 3, "max_length must leave room for the two markers and one piece");
+  ENCORE_REQUIRE(max_length_ >= 3, "max_length must leave room for the two markers and one token");
 }
 
 // --- what the training set decides ---
@@ -50,7 +50,7 @@ TextCounts WordLabels::text_counts(const Records& train) {
 
 std::vector<ColumnRule> WordLabels::columns() const {
   std::vector<ColumnRule> columns = {
-      {.name = targets_column, .truth = true},           // label of the first piece of each word
+      {.name = targets_column, .truth = true},           // label of the first token of each word
       {.name = "labelled"},                              // 0 on these rows, `no_target` on others
       {.name = "first_pieces", .space = Space::ragged},  // the same rows, those of words that were kept
       {.name = "tags", .space = Space::ragged, .truth = true},  // number of each word's label, cut or not
@@ -63,18 +63,18 @@ void WordLabels::encode(const Records& records, std::size_t record, const Tokeni
                         EncodedExample& to) const {
   const std::vector<std::string>& words = records.lists("words")[record];
   const std::int32_t unknown = tokenizer.special(Special::unknown);
-  std::vector<std::int32_t> pieces;
+  std::vector<std::int32_t> tokens;
   to.ids.push_back(tokenizer.special(Special::start));
   for (const std::string& word : words) {
-    pieces.clear();
-    tokenizer.encode(word, pieces);
-    if (pieces.empty()) pieces.push_back(unknown);
-    if (static_cast<std::int64_t>(to.ids.size() + pieces.size()) > max_length_ - 1) break;
-    to.integers(first_pieces).push_back(static_cast<std::int32_t>(to.ids.size()));
-    to.ids.insert(to.ids.end(), pieces.begin(), pieces.end());
+    tokens.clear();
+    tokenizer.encode(word, tokens);
+    if (tokens.empty()) tokens.push_back(unknown);
+    if (static_cast<std::int64_t>(to.ids.size() + tokens.size()) > max_length_ - 1) break;
+    to.integers(first_tokens).push_back(static_cast<std::int32_t>(to.ids.size()));
+    to.ids.insert(to.ids.end(), tokens.begin(), tokens.end());
   }
   to.ids.push_back(tokenizer.special(Special::end));
-  const std::vector<std::int32_t>& rows = to.integers(first_pieces);
+  const std::vector<std::int32_t>& rows = to.integers(first_tokens);
   to.integers(cut_words).push_back(static_cast<std::int32_t>(words.size() - rows.size()));
   to.integers(labelled).assign(to.ids.size(), no_target);
   for (const std::int32_t row : rows) to.integers(labelled)[static_cast<std::size_t>(row)] = 0;
@@ -106,7 +106,7 @@ std::vector<std::string> WordLabels::predicted_labels(const Columns& in, std::si
                                                       const Outputs& outputs) const {
   const std::span<const std::int32_t> classes = outputs.integers(classes_output, in.set(), sequence);
   std::vector<std::string> labels;
-  for (const std::int32_t row : in.first_pieces(sequence))
+  for (const std::int32_t row : in.first_tokens(sequence))
     labels.push_back(names_.name(classes[static_cast<std::size_t>(row)]));
   labels.resize(labels.size() + static_cast<std::size_t>(in.cut_words(sequence)), cut_label_);
   return labels;
@@ -124,7 +124,7 @@ WordLabels::Scores WordLabels::scores(const Columns& in, std::size_t sequence, c
   const std::span<const std::int32_t> classes = outputs.integers(classes_output, in.set(), sequence);
   const std::vector<std::string> labels = names_.labels();
   Scores scores;
-  for (const std::int32_t row : in.first_pieces(sequence)) {
+  for (const std::int32_t row : in.first_tokens(sequence)) {
     const auto at = static_cast<std::size_t>(row);
     const std::vector<double> of_word = probabilities.of(in.set(), sequence, at);
     scores.predicted.push_back(of_word[static_cast<std::size_t>(classes[at])]);

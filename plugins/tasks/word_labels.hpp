@@ -1,5 +1,5 @@
-// WordLabels: the words of a sentence as the rows of one sequence, [CLS] pieces [SEP], with the label of each
-// word on its first piece; and the classes of these rows back to a label per word. Shared by the tasks that
+// WordLabels: the words of a sentence as the rows of one sequence, [CLS] tokens [SEP], with the label of each
+// word on its first token; and the classes of these rows back to a label per word. Shared by the tasks that
 // say something of every word. Place in the flow: records with `words` (and `tags`, the truth) -> ids and
 // targets -> classes of rows -> labels of words.
 #pragma once
@@ -43,7 +43,7 @@ class WordLabels {
   std::vector<ColumnRule> columns() const;
   static OutputRule output() { return {.name = classes_output, .truth = targets_column}; }
   /// Cuts before the word that would pass max_length - 1 rows, so that [SEP] still fits. A word without any
-  /// piece (a lone control character) becomes [UNK].
+  /// token (a lone control character) becomes [UNK].
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
               EncodedExample& to) const;
 
@@ -83,19 +83,19 @@ class WordLabels::Columns {
   explicit Columns(const ExampleSet& set)
       : set_(set),
         tags_(set.column("tags")),
-        first_pieces_(set.column("first_pieces")),
+        first_tokens_(set.column("first_pieces")),
         cut_words_(set.column("cut_words")) {}
   const ExampleSet& set() const { return set_; }
   /// Numbers of the true labels of all words; none where the truth is not known.
   std::span<const std::int32_t> tags(std::size_t sequence) const { return set_.integers(tags_, sequence); }
-  std::span<const std::int32_t> first_pieces(std::size_t sequence) const {
-    return set_.integers(first_pieces_, sequence);
+  std::span<const std::int32_t> first_tokens(std::size_t sequence) const {
+    return set_.integers(first_tokens_, sequence);
   }
   std::int32_t cut_words(std::size_t sequence) const { return set_.integers(cut_words_, sequence)[0]; }
 
  private:
   const ExampleSet& set_;
-  std::size_t tags_, first_pieces_, cut_words_;
+  std::size_t tags_, first_tokens_, cut_words_;
 };
 
 }  // namespace encore::tasks

@@ -112,15 +112,15 @@ bool TokenFinder::next(std::string_view text, std::size_t& from, std::size_t fre
     else
       while (from < text.size() && !begins_[static_cast<unsigned char>(text[from])]) ++from;
     if (from >= text.size()) return false;
-    const wordpiece::PieceTrie::Match found = patterns_.longest_prefix(text.substr(from));
-    if (found.piece == wordpiece::PieceTrie::no_piece) {
+    const wordpiece::TokenTrie::Match found = patterns_.longest_prefix(text.substr(from));
+    if (found.token == wordpiece::TokenTrie::no_token) {
       ++from;
       continue;
     }
     const std::size_t first = from;
     std::size_t begin = from, end = from + found.length;
     from = end;
-    const AddedToken& token = *tokens_[static_cast<std::size_t>(found.piece)];
+    const AddedToken& token = *tokens_[static_cast<std::size_t>(found.token)];
     if (token.single_word && (ends_with_word(text.substr(0, begin)) || begins_with_word(text.substr(end))))
       continue;
     if (token.lstrip) begin = begin > free ? free + space_at_end(text.substr(free, begin - free)) : free;
@@ -136,7 +136,7 @@ bool TokenFinder::next(std::string_view text, std::size_t& from, std::size_t fre
 Schema& AddedTokens::add_option(Schema& schema) {
   return schema.text_list(
       option_name, {},
-      {.help = "pieces that are found in a text as they are written, each behind its flags: \"plain [E9]\", "
+      {.help = "tokens that are found in a text as they are written, each behind its flags: \"plain [E9]\", "
                "\"lstrip,special <mask>\""});
 }
 
@@ -158,17 +158,17 @@ bool AddedTokens::names(std::string_view content) const {
   return std::ranges::find(given_, content, &AddedToken::content) != given_.end();
 }
 
-void AddedTokens::number(const PieceTable& table, const std::vector<AddedToken>& own) {
+void AddedTokens::number(const TokenTable& table, const std::vector<AddedToken>& own) {
   tokens_.clear();
   for (const AddedToken& token : own)
-    if (!names(token.content) && table.find(token.content) != PieceTable::no_piece) tokens_.push_back(token);
+    if (!names(token.content) && table.find(token.content) != TokenTable::no_token) tokens_.push_back(token);
   tokens_.insert(tokens_.end(), given_.begin(), given_.end());
   std::ranges::stable_partition(tokens_, &AddedToken::special);
   places_.clear();
   for (std::size_t i = 0; i < tokens_.size(); ++i) {
     AddedToken& token = tokens_[i];
     token.number = table.find(token.content);
-    if (token.number == PieceTable::no_piece)
+    if (token.number == TokenTable::no_token)
       throw Error("added_tokens names \"" + token.content + "\", which the vocabulary does not hold");
     places_.emplace(token.number, i);
   }

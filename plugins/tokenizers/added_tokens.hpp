@@ -1,4 +1,4 @@
-// AddedTokens: pieces that are found in a text as they are written, before anything else cuts it; the rules
+// AddedTokens: tokens that are found in a text as they are written, before anything else cuts it; the rules
 // are those of AddedVocabulary of the Python package `tokenizers`. A token is looked for in the text as it
 // stands or, with `normalized`, in what normalization makes of it. Of several that begin at one place the
 // longest is taken. Place in the flow: a tokenizer cuts a text at its tokens, and what lies between them as
@@ -16,7 +16,7 @@
 
 #include <encore/tokenizer.hpp>
 
-#include "piece_trie.hpp"
+#include "token_trie.hpp"
 #include "vocabulary.hpp"
 
 namespace encore::tokenizers {
@@ -28,8 +28,8 @@ struct AddedToken {
   bool single_word = false;  ///< only where no letter, digit or mark stands beside it
   bool normalized = false;   ///< is looked for in the normalized text, normalized itself
   bool special = false;      ///< `decode` leaves it out
-  bool outside = false;      ///< no word is cut into it: what cuts words does not know the piece
-  std::int32_t number = PieceTable::no_piece;
+  bool outside = false;      ///< no word is cut into it: what cuts words does not know the token
+  std::int32_t number = TokenTable::no_token;
 };
 
 /// Tokens of one kind, ready to be found.
@@ -51,7 +51,7 @@ class TokenFinder {
 
  private:
   std::vector<const AddedToken*> tokens_;  ///< of patterns
-  wordpiece::PieceTrie patterns_;          ///< to places in tokens_
+  wordpiece::TokenTrie patterns_;          ///< to places in tokens_
   std::array<bool, 256> begins_ = {};      ///< by the first byte of a pattern
   std::string first_bytes_;                ///< the same, each once
 };
@@ -88,7 +88,7 @@ class AddedTokens {
   /// does not name and the vocabulary has. `normalize(text)` gives the normalized form of a text. Throws
   /// Error naming a token that the vocabulary lacks.
   template <class Normalize>
-  void load(const PieceTable& table, const std::vector<AddedToken>& own, const Normalize& normalize) {
+  void load(const TokenTable& table, const std::vector<AddedToken>& own, const Normalize& normalize) {
     number(table, own);
     raw_ = {};
     normalized_ = {};
@@ -110,7 +110,7 @@ class AddedTokens {
   }
 
  private:
-  void number(const PieceTable& table, const std::vector<AddedToken>& own);
+  void number(const TokenTable& table, const std::vector<AddedToken>& own);
 
   std::vector<AddedToken> given_;                         ///< by the option
   std::vector<AddedToken> tokens_;                        ///< all, special ones first

@@ -1,7 +1,7 @@
 // BertText: text to words as BERT's BasicTokenizer splits it. Characters are cleaned, ideographs stand alone;
 // a lower-casing model decomposes (NFD), drops accents and lowers, unless its options say otherwise; then
 // white space parts words and each punctuation mark is one. Place in the flow: wordpiece.cpp cuts the words
-// that come out into pieces; wordpiece_trainer.cpp counts them.
+// that come out into tokens; wordpiece_trainer.cpp counts them.
 #pragma once
 
 #include <cstdint>

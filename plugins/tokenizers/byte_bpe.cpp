@@ -6,7 +6,7 @@
 #include <numeric>
 #include <optional>
 
-#include <encore/piece_cuts.hpp>
+#include <encore/token_cuts.hpp>
 
 #include "byte_bpe_trainer.hpp"
 #include "byte_text.hpp"
@@ -15,20 +15,20 @@
 namespace encore::byte_bpe {
 namespace {
 
-using tokenizers::PieceTable;
+using tokenizers::TokenTable;
 
-/// The bytes of each piece, none of those that every vocabulary has. Added tokens are their own bytes.
-std::vector<std::string> all_bytes_of(const PieceTable& table, const tokenizers::AddedTokens& added) {
-  std::vector<std::string> all(table.pieces().size());
+/// The bytes of each token, none of those that every vocabulary has. Added tokens are their own bytes.
+std::vector<std::string> all_bytes_of(const TokenTable& table, const tokenizers::AddedTokens& added) {
+  std::vector<std::string> all(table.tokens().size());
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (table.is_required(static_cast<std::int32_t>(i))) continue;
     if (added.is_outside(static_cast<std::int32_t>(i))) {
-      all[i] = table.pieces()[i];
+      all[i] = table.tokens()[i];
       continue;
     }
-    std::optional<std::string> bytes = bytes_of(table.pieces()[i]);
+    std::optional<std::string> bytes = bytes_of(table.tokens()[i]);
     if (!bytes)
-      throw Error("the piece \"" + table.pieces()[i] +
+      throw Error("the token \"" + table.tokens()[i] +
                   "\" holds a character that stands for no byte; a byte_bpe vocabulary is written in the "
                   "alphabet of GPT-2");
     all[i] = std::move(*bytes);
@@ -42,41 +42,41 @@ constexpr tokenizers::SpecialNames other_names[] = {
     {"<|endoftext|>", "<|endoftext|>", "<|endoftext|>", "<|endoftext|>", "<|endoftext|>", ""},
 };
 
-/// Merges with the piece that each makes, in the order of their ranks.
+/// Merges with the token that each makes, in the order of their ranks.
 struct Merges {
   PairTable ranks;
   std::vector<std::int32_t> made;
 
   /// "Ġt he"
-  void add(std::string_view line, const PieceTable& table) {
+  void add(std::string_view line, const TokenTable& table) {
     const auto refuse = [&](const std::string& problem) {
       throw Error("merge " + std::to_string(made.size() + 1) + " of the vocabulary, \"" + std::string(line) +
                   "\": " + problem);
     };
     const std::size_t blank = line.find(' ');
     if (blank == std::string_view::npos || blank == 0 || line.find(' ', blank + 1) != std::string_view::npos)
-      refuse("two pieces with a blank between them are expected");
-    const auto piece = [&](const std::string& text) {
+      refuse("two tokens with a blank between them are expected");
+    const auto token = [&](const std::string& text) {
       const std::int32_t number = table.find(text);
-      if (number == PieceTable::no_piece) refuse("the vocabulary has no piece \"" + text + "\"");
+      if (number == TokenTable::no_token) refuse("the vocabulary has no token \"" + text + "\"");
       return number;
     };
     const std::string left(line.substr(0, blank)), right(line.substr(blank + 1));
-    const std::int32_t first = piece(left), second = piece(right);
+    const std::int32_t first = token(left), second = token(right);
     if (ranks.find(first, second) != PairTable::missing) refuse("the same merge stands in front of it");
     ranks.add(first, second, static_cast<std::int32_t>(made.size()));
-    made.push_back(piece(left + right));
+    made.push_back(token(left + right));
   }
 };
 
-/// Every way to put a piece together from two others, in the order of what they make.
+/// Every way to put a token together from two others, in the order of what they make.
 Merges merges_of(std::vector<std::string> all_bytes, const tokenizers::AddedTokens& added) {
   for (std::size_t i = 0; i < all_bytes.size(); ++i)  // no merge makes an added token
     if (added.is_outside(static_cast<std::int32_t>(i))) all_bytes[i].clear();
   Merges merges;
   merges.made.resize(all_bytes.size());
   std::iota(merges.made.begin(), merges.made.end(), 0);
-  for (const PieceCut& cut : cuts_of(all_bytes)) merges.ranks.add(cut.left, cut.right, cut.whole);
+  for (const TokenCut& cut : cuts_of(all_bytes)) merges.ranks.add(cut.left, cut.right, cut.whole);
   return merges;
 }
 
@@ -96,7 +96,7 @@ ByteBpe::ByteBpe(const Options& options, const TokenizerContext&)
       added_(options) {
   if (training_.vocab_size > 0 && training_.vocab_size < smallest_vocabulary)
     throw OptionError("vocab_size", "vocab_size = " + std::to_string(training_.vocab_size) +
-                                        " is too small: 256 bytes and 4 special pieces already need " +
+                                        " is too small: 256 bytes and 4 special tokens already need " +
                                         std::to_string(smallest_vocabulary));
 }
 
@@ -105,17 +105,17 @@ void ByteBpe::load(std::vector<std::string> vocabulary) {
   const bool has_merges = header != vocabulary.end();
   const std::vector<std::string> lines(has_merges ? std::next(header) : header, vocabulary.end());
   vocabulary.erase(header, vocabulary.end());
-  PieceTable table(std::move(vocabulary), "byte_bpe", other_names);
+  TokenTable table(std::move(vocabulary), "byte_bpe", other_names);
   for (std::size_t byte = 0; byte < 256; ++byte) {
-    const std::string piece = printable(std::string(1, static_cast<char>(byte)));
-    byte_numbers_[byte] = table.find(piece);
-    if (byte_numbers_[byte] == PieceTable::no_piece)
-      throw Error("the vocabulary has no piece \"" + piece + "\" for the byte " + std::to_string(byte) +
-                  "; a byte_bpe vocabulary needs a piece for each of the 256 bytes");
+    const std::string token = printable(std::string(1, static_cast<char>(byte)));
+    byte_numbers_[byte] = table.find(token);
+    if (byte_numbers_[byte] == TokenTable::no_token)
+      throw Error("the vocabulary has no token \"" + token + "\" for the byte " + std::to_string(byte) +
+                  "; a byte_bpe vocabulary needs a token for each of the 256 bytes");
   }
   std::vector<tokenizers::AddedToken> masks;
   if (const std::optional<std::int32_t> mask = table.find(Special::mask))
-    masks.push_back({.content = table.piece(*mask), .lstrip = true, .special = true});
+    masks.push_back({.content = table.token(*mask), .lstrip = true, .special = true});
   added_.load(table, masks, [](const std::string& text) { return text; });
   std::vector<std::string> bytes = all_bytes_of(table, added_);
   Merges merges;
@@ -153,11 +153,11 @@ void ByteBpe::train(const TextCounts& texts) {
 
 /// Nothing is normalized here, so that tokens that are looked for in the normalized text are looked for in
 /// what lies between the others.
-void ByteBpe::append_pieces(std::string_view text, std::vector<std::int32_t>& pieces,
+void ByteBpe::append_tokens(std::string_view text, std::vector<std::int32_t>& tokens,
                             std::vector<ByteRange>* ranges) const {
   std::size_t offset = 0;  // of the part that is searched
   const auto found = [&](const tokenizers::TokenFinder::Match& match) {
-    pieces.push_back(match.token->number);
+    tokens.push_back(match.token->number);
     if (ranges != nullptr) ranges->push_back({offset + match.first, offset + match.behind});
   };
   const auto append_part = [&](std::size_t begin, std::size_t end) {
@@ -165,7 +165,7 @@ void ByteBpe::append_pieces(std::string_view text, std::vector<std::int32_t>& pi
     tokenizers::split_at_tokens(
         added_.normalized(), text.substr(begin, end - begin),
         [&](std::size_t from, std::size_t to) {
-          append_plain(text, begin + from, begin + to, pieces, ranges);
+          append_plain(text, begin + from, begin + to, tokens, ranges);
         },
         found);
     offset = 0;
@@ -174,9 +174,9 @@ void ByteBpe::append_pieces(std::string_view text, std::vector<std::int32_t>& pi
 }
 
 void ByteBpe::append_plain(std::string_view whole, std::size_t from, std::size_t to,
-                           std::vector<std::int32_t>& pieces, std::vector<ByteRange>* ranges) const {
+                           std::vector<std::int32_t>& tokens, std::vector<ByteRange>* ranges) const {
   const std::string_view text = whole.substr(from, to - from);
-  const std::size_t before = pieces.size();
+  const std::size_t before = tokens.size();
   thread_local std::vector<std::int32_t> cut;  // encode is const and called from several threads
   each_word(text, [&](std::string_view word) {
     cut.clear();
@@ -184,21 +184,21 @@ void ByteBpe::append_plain(std::string_view whole, std::size_t from, std::size_t
     merge_neighbours(
         cut, [this](std::int32_t left, std::int32_t right) { return merges_.find(left, right); },
         [this](std::int32_t rank) { return made_[static_cast<std::size_t>(rank)]; });
-    pieces.insert(pieces.end(), cut.begin(), cut.end());
+    tokens.insert(tokens.end(), cut.begin(), cut.end());
   });
   if (ranges == nullptr) return;
   const std::size_t prefix = is_prefixed(text) ? 1 : 0;  // a byte that the text does not have
   std::size_t begin = 0;
-  for (std::size_t i = before; i < pieces.size(); ++i) {
-    const std::size_t end = begin + bytes_[static_cast<std::size_t>(pieces[i])].size();
+  for (std::size_t i = before; i < tokens.size(); ++i) {
+    const std::size_t end = begin + bytes_[static_cast<std::size_t>(tokens[i])].size();
     ranges->push_back({from + begin - std::min(begin, prefix), from + end - prefix});
     begin = end;
   }
 }
 
-std::string ByteBpe::decode(std::span<const std::int32_t> pieces) const {
+std::string ByteBpe::decode(std::span<const std::int32_t> tokens) const {
   std::string text;
-  for (const std::int32_t number : pieces) {
+  for (const std::int32_t number : tokens) {
     const tokenizers::AddedToken* added = added_.find(number);
     if (!table_.is_special(number) && (added == nullptr || !added->special))
       text += bytes_.at(static_cast<std::size_t>(number));

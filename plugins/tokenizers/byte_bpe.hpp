@@ -1,10 +1,10 @@
 // ByteBpe: byte-level byte-pair encoding (Sennrich et al. 2016, Radford et al. 2019). Text is cut into words
-// as GPT-2 cuts it, a word into its bytes, and neighbouring pieces are merged. Which are, and in which order,
-// a vocabulary says in one of two ways. One that is trained here is a list of pieces: neighbours are merged
+// as GPT-2 cuts it, a word into its bytes, and neighbouring tokens are merged. Which are, and in which order,
+// a vocabulary says in one of two ways. One that is trained here is a list of tokens: neighbours are merged
 // while the list holds what they make together, that with the lowest number first. In one from elsewhere
-// (RoBERTa, GPT-2) the merges stand behind the pieces, in their order, and text is cut exactly as the package
-// `tokenizers` cuts it. Any bytes can be encoded, none becomes [UNK], and the pieces of a text, put together,
-// are the text. Of the special pieces the mask alone is made of text, where it is written there, unless the
+// (RoBERTa, GPT-2) the merges stand behind the tokens, in their order, and text is cut exactly as the package
+// `tokenizers` cuts it. Any bytes can be encoded, none becomes [UNK], and the tokens of a text, put together,
+// are the text. Of the special tokens the mask alone is made of text, where it is written there, unless the
 // option added_tokens names more. Read next:
 // merge_neighbours.hpp; training: byte_bpe_trainer.hpp; plugin entry: byte_bpe_plugin.cpp.
 #pragma once
@@ -32,16 +32,16 @@ class ByteBpe final : public Tokenizer {
   /// smallest_vocabulary.
   ByteBpe(const Options& options, const TokenizerContext& context);
 
-  /// The pieces; behind them there may be `merges_header` and the merges, as in a merges.txt: "Ġt he".
+  /// The tokens; behind them there may be `merges_header` and the merges, as in a merges.txt: "Ġt he".
   void load(std::vector<std::string> vocabulary) override;
   void train(const TextCounts& texts) override;
-  std::span<const std::string> vocabulary() const override { return table_.pieces(); }
+  std::span<const std::string> vocabulary() const override { return table_.tokens(); }
   std::optional<std::int32_t> find(Special role) const override { return table_.find(role); }
-  /// The very bytes of the pieces; with add_prefix_space the blank in front is one of them.
-  std::string decode(std::span<const std::int32_t> pieces) const override;
+  /// The very bytes of the tokens; with add_prefix_space the blank in front is one of them.
+  std::string decode(std::span<const std::int32_t> tokens) const override;
 
  private:
-  void append_pieces(std::string_view text, std::vector<std::int32_t>& pieces,
+  void append_tokens(std::string_view text, std::vector<std::int32_t>& tokens,
                      std::vector<ByteRange>* ranges) const override;
   bool is_prefixed(std::string_view text) const {
     return add_prefix_space_ && !text.empty() && text.front() != ' ';
@@ -50,15 +50,15 @@ class ByteBpe final : public Tokenizer {
   void each_word(std::string_view text, const Visit& visit) const;
   /// The bytes [begin, end) of a text, without added tokens.
   void append_plain(std::string_view text, std::size_t begin, std::size_t end,
-                    std::vector<std::int32_t>& pieces, std::vector<ByteRange>* ranges) const;
+                    std::vector<std::int32_t>& tokens, std::vector<ByteRange>* ranges) const;
 
   tokenizers::Training training_;
   bool add_prefix_space_;
-  tokenizers::PieceTable table_;
-  std::vector<std::string> bytes_;  ///< of each piece; empty for the special ones
+  tokenizers::TokenTable table_;
+  std::vector<std::string> bytes_;  ///< of each token; empty for the special ones
   std::int32_t byte_numbers_[256] = {};
   PairTable merges_;
-  std::vector<std::int32_t> made_;  ///< by rank of the merge: the piece that it makes
+  std::vector<std::int32_t> made_;  ///< by rank of the merge: the token that it makes
   tokenizers::AddedTokens added_;
 };
 

@@ -18,7 +18,7 @@ using tokenizers::Pair;
 class Trainer {
  public:
   Trainer(const TextCounts& words, const tokenizers::Training& training)
-      : training_(training), pieces_(tokenizers::special_pieces().size()) {
+      : training_(training), tokens_(tokenizers::special_tokens().size()) {
     std::int32_t number_of[256];
     for (const unsigned char byte : alphabet())
       number_of[byte] = add(std::string(1, static_cast<char>(byte)));
@@ -26,49 +26,49 @@ class Trainer {
       if (text.size() > tokenizers::longest_taught_word) continue;
       words_.push_back({{}, count});
       for (const char byte : text)
-        words_.back().pieces.push_back(number_of[static_cast<unsigned char>(byte)]);
-      change_pairs({}, words_.back().pieces, words_.size() - 1);
+        words_.back().tokens.push_back(number_of[static_cast<unsigned char>(byte)]);
+      change_pairs({}, words_.back().tokens, words_.size() - 1);
     }
     pairs_.offer_all();
   }
 
   std::vector<std::string> run() {
-    while (static_cast<std::int64_t>(pieces_.size()) < training_.vocab_size) {
+    while (static_cast<std::int64_t>(tokens_.size()) < training_.vocab_size) {
       const std::optional<Pair> best = pairs_.take(training_.min_frequency);
       if (!best) break;
       merge(*best);
     }
-    std::vector<std::string> result = tokenizers::special_pieces();
-    for (std::size_t i = result.size(); i < pieces_.size(); ++i) result.push_back(printable(pieces_[i]));
+    std::vector<std::string> result = tokenizers::special_tokens();
+    for (std::size_t i = result.size(); i < tokens_.size(); ++i) result.push_back(printable(tokens_[i]));
     return result;
   }
 
  private:
   struct Word {
-    std::vector<std::int32_t> pieces;
+    std::vector<std::int32_t> tokens;
     std::int64_t count = 0;
   };
 
   std::int32_t add(std::string bytes) {
-    const auto number = static_cast<std::int32_t>(pieces_.size());
+    const auto number = static_cast<std::int32_t>(tokens_.size());
     numbers_.emplace(bytes, number);
-    pieces_.push_back(std::move(bytes));
+    tokens_.push_back(std::move(bytes));
     return number;
   }
 
   std::int32_t find(const std::string& bytes) const {
     const auto found = numbers_.find(bytes);
-    return found == numbers_.end() ? tokenizers::PieceTable::no_piece : found->second;
+    return found == numbers_.end() ? tokenizers::TokenTable::no_token : found->second;
   }
 
   /// Counts the neighbours of a word, which has `now` in place of `before`: those at the same bytes stay.
   void change_pairs(const std::vector<std::int32_t>& before, const std::vector<std::int32_t>& now,
                     std::size_t place) {
     const std::int64_t count = words_[place].count;
-    std::size_t old_end = 0, new_end = 0;  // bytes in front of the right piece of a pair
+    std::size_t old_end = 0, new_end = 0;  // bytes in front of the right token of a pair
     std::size_t i = 1, j = 1;
-    const auto next_of = [&](const std::vector<std::int32_t>& pieces, std::size_t& at, std::size_t& end) {
-      if (at < pieces.size()) end += piece(pieces[at - 1]).size();
+    const auto next_of = [&](const std::vector<std::int32_t>& tokens, std::size_t& at, std::size_t& end) {
+      if (at < tokens.size()) end += token(tokens[at - 1]).size();
     };
     next_of(before, i, old_end);
     next_of(now, j, new_end);
@@ -89,7 +89,7 @@ class Trainer {
 
   /// Every pair with this concatenation is merged with it, for `encode` sees the concatenation only.
   void merge(Pair pair) {
-    const std::string bytes = piece(pair.first) + piece(pair.second);
+    const std::string bytes = token(pair.first) + token(pair.second);
     add(bytes);
     std::vector<std::size_t> places;
     for (std::size_t cut = 1; cut < bytes.size(); ++cut)
@@ -98,20 +98,20 @@ class Trainer {
     grown_.clear();
     for (const std::size_t place : places) {
       Word& word = words_[place];
-      const std::vector<std::int32_t> before = word.pieces;
+      const std::vector<std::int32_t> before = word.tokens;
       merge_neighbours(
-          word.pieces,
-          [this](std::int32_t left, std::int32_t right) { return find(piece(left) + piece(right)); },
+          word.tokens,
+          [this](std::int32_t left, std::int32_t right) { return find(token(left) + token(right)); },
           std::identity());
-      change_pairs(before, word.pieces, place);
+      change_pairs(before, word.tokens, place);
     }
     for (const Pair& each : grown_) pairs_.offer(each);
   }
 
-  const std::string& piece(std::int32_t number) const { return pieces_[static_cast<std::size_t>(number)]; }
+  const std::string& token(std::int32_t number) const { return tokens_[static_cast<std::size_t>(number)]; }
 
   tokenizers::Training training_;
-  std::vector<std::string> pieces_;  // bytes; empty for the special ones
+  std::vector<std::string> tokens_;  // bytes; empty for the special ones
   std::unordered_map<std::string, std::int32_t> numbers_;
   std::vector<Word> words_;
   tokenizers::PairQueue pairs_;

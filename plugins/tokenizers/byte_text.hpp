@@ -12,7 +12,7 @@ namespace encore::byte_bpe {
 /// Each byte as a printable character: the printable ones of Latin-1 stand for themselves, the others, in
 /// their order, for U+0100 onward.
 std::string printable(std::string_view bytes);
-/// The bytes of a piece; nothing when one of its characters stands for no byte.
+/// The bytes of a token; nothing when one of its characters stands for no byte.
 std::optional<std::string> bytes_of(std::string_view printable);
 /// All bytes in the order of their characters.
 const std::array<unsigned char, 256>& alphabet();

@@ -1,5 +1,5 @@
-// Tokenizer "character": a code point is a piece; one that is not in the vocabulary is [UNK]. White space and
-// control characters are no pieces, unless `white_space` asks for those of ASCII: in a vocabulary, a file of
+// Tokenizer "character": a code point is a token; one that is not in the vocabulary is [UNK]. White space and
+// control characters are no tokens, unless `white_space` asks for those of ASCII: in a vocabulary, a file of
 // lines, they are then written as the pictures that Unicode has for them (U+2400 on).
 #include <algorithm>
 #include <optional>
@@ -31,13 +31,13 @@ std::optional<char> pictured(std::int32_t code_point) {
 
 class Character final : public Tokenizer {
  public:
-  static constexpr const char* summary = "one piece per code point";
+  static constexpr const char* summary = "one token per code point";
   static Schema options() {
     return vocabulary_schema(1, "take only characters that stand at least this often")
         .boolean("lowercase", false, {.help = "lower each letter first"})
         .boolean("compose", true, {.help = "compose letters and their marks first (Unicode NFC)"})
         .boolean("white_space", false,
-                 {.help = "blanks, line ends and control characters are pieces too, in the vocabulary `␠`, "
+                 {.help = "blanks, line ends and control characters are tokens too, in the vocabulary `␠`, "
                           "`␊` and so on; other white space counts as a blank"});
   }
 
@@ -48,10 +48,10 @@ class Character final : public Tokenizer {
         white_space_(options.flag("white_space")) {}
 
   void load(std::vector<std::string> vocabulary) override {
-    PieceTable table(std::move(vocabulary), "character");
-    for (const std::string& piece : table.pieces())
-      if (!table.is_special(table.find(piece)) && first_code_point(piece).bytes != piece.size())
-        throw Error("the piece \"" + piece +
+    TokenTable table(std::move(vocabulary), "character");
+    for (const std::string& token : table.tokens())
+      if (!table.is_special(table.find(token)) && first_code_point(token).bytes != token.size())
+        throw Error("the token \"" + token +
                     "\" is no single character; a vocabulary of type \"word\" may hold it");
     table_ = std::move(table);
   }
@@ -67,27 +67,27 @@ class Character final : public Tokenizer {
     load(most_frequent(counts, training_, "character"));
   }
 
-  std::span<const std::string> vocabulary() const override { return table_.pieces(); }
+  std::span<const std::string> vocabulary() const override { return table_.tokens(); }
   std::optional<std::int32_t> find(Special role) const override { return table_.find(role); }
 
-  /// Without the blanks of the text that was encoded, where no piece stands for them.
-  std::string decode(std::span<const std::int32_t> pieces) const override {
+  /// Without the blanks of the text that was encoded, where no token stands for them.
+  std::string decode(std::span<const std::int32_t> tokens) const override {
     std::string text;
-    for (const std::int32_t number : pieces) {
+    for (const std::int32_t number : tokens) {
       if (table_.is_special(number)) continue;
-      const std::string& piece = table_.piece(number);
-      const std::optional<char> blank = white_space_ ? pictured(first_code_point(piece).value) : std::nullopt;
-      text += blank ? std::string(1, *blank) : piece;
+      const std::string& token = table_.token(number);
+      const std::optional<char> blank = white_space_ ? pictured(first_code_point(token).value) : std::nullopt;
+      text += blank ? std::string(1, *blank) : token;
     }
     return text;
   }
 
  private:
-  void append_pieces(std::string_view text, std::vector<std::int32_t>& pieces,
+  void append_tokens(std::string_view text, std::vector<std::int32_t>& tokens,
                      std::vector<ByteRange>* ranges) const override {
     const auto add = [&](const std::string& character, ByteRange range) {
       const std::int32_t number = table_.find(character);
-      pieces.push_back(number == PieceTable::no_piece ? table_.unknown() : number);
+      tokens.push_back(number == TokenTable::no_token ? table_.unknown() : number);
       if (ranges != nullptr) ranges->push_back(range);
     };
     std::string kept;
@@ -121,7 +121,7 @@ class Character final : public Tokenizer {
     for (std::size_t at = 0; at < text.size(); at += c.bytes) {
       c = first_code_point(text.substr(at));
       const bool blank = c.value != no_code_point && is_blank(c.value);
-      if (blank && !is_piece(c.value)) continue;
+      if (blank && !is_token(c.value)) continue;
       character.clear();
       append(character, blank                      ? picture_of(c.value)
                         : c.value == no_code_point ? 0xFFFD
@@ -131,14 +131,14 @@ class Character final : public Tokenizer {
     }
   }
 
-  /// Whether this white space, control or format character is a piece.
-  bool is_piece(std::int32_t blank) const { return white_space_ && (blank < 0x80 || is_white_space(blank)); }
+  /// Whether this white space, control or format character is a token.
+  bool is_token(std::int32_t blank) const { return white_space_ && (blank < 0x80 || is_white_space(blank)); }
 
   Training training_;
   bool lowercase_;
   bool compose_;
   bool white_space_;
-  PieceTable table_;
+  TokenTable table_;
 };
 
 }  // namespace encore_character_tokenizer

@@ -24,19 +24,19 @@ struct Merge {
 /// ones the leftmost. rank_of(left, right) is that rank; negative: they cannot be merged. made(rank) is the
 /// number of their concatenation.
 template <class RankOf, class Made>
-void merge_neighbours(std::vector<std::int32_t>& pieces, const RankOf& rank_of, const Made& made) {
+void merge_neighbours(std::vector<std::int32_t>& tokens, const RankOf& rank_of, const Made& made) {
   constexpr std::int32_t gone = -1;
   thread_local std::vector<std::int32_t> next, previous;  // kept from call to call, so nothing is allocated
   thread_local std::vector<Merge> heap;
-  const auto size = static_cast<std::int32_t>(pieces.size());
-  next.resize(pieces.size());
-  previous.resize(pieces.size());
+  const auto size = static_cast<std::int32_t>(tokens.size());
+  next.resize(tokens.size());
+  previous.resize(tokens.size());
   heap.clear();
   const auto at = [](auto& list, std::int32_t i) -> auto& {
     return list[static_cast<std::size_t>(i)];
   };
   const auto offer = [&](std::int32_t place) {
-    const std::int32_t left = at(pieces, place), right = at(pieces, at(next, place));
+    const std::int32_t left = at(tokens, place), right = at(tokens, at(next, place));
     const std::int32_t rank = rank_of(left, right);
     if (rank < 0) return;
     heap.push_back({rank, place, left, right});
@@ -52,10 +52,10 @@ void merge_neighbours(std::vector<std::int32_t>& pieces, const RankOf& rank_of, 
     std::pop_heap(heap.begin(), heap.end(), std::greater<>());
     heap.pop_back();
     const std::int32_t place = best.place, after = at(next, place);
-    if (at(pieces, place) != best.left || after == size || at(pieces, after) != best.right)
+    if (at(tokens, place) != best.left || after == size || at(tokens, after) != best.right)
       continue;  // one of the two has been merged with another meanwhile
-    at(pieces, place) = made(best.rank);
-    at(pieces, after) = gone;
+    at(tokens, place) = made(best.rank);
+    at(tokens, after) = gone;
     at(next, place) = at(next, after);
     if (at(next, place) < size) {
       at(previous, at(next, place)) = place;
@@ -63,7 +63,7 @@ void merge_neighbours(std::vector<std::int32_t>& pieces, const RankOf& rank_of, 
     }
     if (at(previous, place) >= 0) offer(at(previous, place));
   }
-  std::erase(pieces, gone);
+  std::erase(tokens, gone);
 }
 
 }  // namespace encore::byte_bpe

@@ -1,4 +1,4 @@
-// PairQueue: neighbouring pieces with their counts and the words they stand in, the most frequent first. What
+// PairQueue: neighbouring tokens with their counts and the words they stand in, the most frequent first. What
 // both trainers that merge pairs share. Counts change only where a merge touches a word; the queue may hold
 // old counts, which are refreshed when they come up.
 #pragma once

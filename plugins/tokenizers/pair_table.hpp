@@ -1,4 +1,4 @@
-// PairTable: the rank of the merge of two pieces. One open hash table, for `encode` asks it for every two
+// PairTable: the rank of the merge of two tokens. One open hash table, for `encode` asks it for every two
 // neighbours.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Models among the lines of a vocabulary, texts to pieces and back.
+// Models among the lines of a vocabulary, texts to tokens and back.
 #include "unigram.hpp"
 
 #include <sentencepiece_processor.h>
@@ -15,14 +15,14 @@
 namespace encore::unigram {
 namespace {
 
-using tokenizers::PieceTable;
+using tokenizers::TokenTable;
 
 constexpr std::string_view word_mark = "▁";
 
-/// The special pieces, as SentencePiece writes them. Models without a piece that opens a text (T5, Marian) or
+/// The special tokens, as SentencePiece writes them. Models without a token that opens a text (T5, Marian) or
 /// without padding have another one in its place.
-tokenizers::SpecialNames special_names(std::span<const std::string> pieces) {
-  const auto has = [&](std::string_view piece) { return std::ranges::find(pieces, piece) != pieces.end(); };
+tokenizers::SpecialNames special_names(std::span<const std::string> tokens) {
+  const auto has = [&](std::string_view token) { return std::ranges::find(tokens, token) != tokens.end(); };
   const std::string_view padding = has("<pad>") ? "<pad>" : "</s>", start = has("<s>") ? "<s>" : padding;
   return {padding, "<unk>", start, "</s>", "</s>", "<mask>"};
 }
@@ -58,9 +58,9 @@ std::size_t language_code(std::string_view text) {
 /// Beside the mark in front of a word.
 bool is_one_unknown(const sentencepiece::SentencePieceProcessor& processor, const std::string& text) {
   const sentencepiece::ImmutableSentencePieceText cut = processor.EncodeAsImmutableProto(text);
-  const int count = static_cast<int>(cut.pieces_size());
-  if (count == 0 || count > 2 || (count == 2 && cut.pieces(0).piece() != word_mark)) return false;
-  return processor.IsUnknown(static_cast<int>(cut.pieces(count - 1).id()));
+  const int count = static_cast<int>(cut.tokens_size());
+  if (count == 0 || count > 2 || (count == 2 && cut.tokens(0).token() != word_mark)) return false;
+  return processor.IsUnknown(static_cast<int>(cut.tokens(count - 1).id()));
 }
 
 }  // namespace
@@ -73,13 +73,13 @@ class Unigram::Targets final : public Tokenizer {
   void train(const TextCounts&) override { refuse(); }
   std::span<const std::string> vocabulary() const override { return whole_.vocabulary(); }
   std::optional<std::int32_t> find(Special role) const override { return whole_.find(role); }
-  std::string decode(std::span<const std::int32_t> pieces) const override { return whole_.decode(pieces); }
+  std::string decode(std::span<const std::int32_t> tokens) const override { return whole_.decode(tokens); }
 
  private:
   [[noreturn]] static void refuse() { throw std::logic_error("the vocabulary is that of both sides"); }
-  void append_pieces(std::string_view text, std::vector<std::int32_t>& pieces,
+  void append_tokens(std::string_view text, std::vector<std::int32_t>& tokens,
                      std::vector<ByteRange>* ranges) const override {
-    whole_.append(whole_.models_.back(), text, pieces, ranges);
+    whole_.append(whole_.models_.back(), text, tokens, ranges);
   }
 
   const Unigram& whole_;
@@ -90,18 +90,18 @@ Schema Unigram::options() {
   schema.optional("vocab", OptionType::path,
                   {.help = "a model of SentencePiece (FILE.model, FILE.spm), or the vocabulary of a run"});
   schema.optional("vocab_size", OptionType::integer,
-                  {.help = "instead of vocab: train a model with so many pieces from the training text",
+                  {.help = "instead of vocab: train a model with so many tokens from the training text",
                    .unit = "pieces",
                    .min = 16,
                    .max = 1000000});
   schema.number(
       "character_coverage", 0.9995,
-      {.help = "with vocab_size: the share of the text whose characters become pieces; what is rarer "
+      {.help = "with vocab_size: the share of the text whose characters become tokens; what is rarer "
                "is unknown, or bytes with byte_fallback",
        .min = 0.98,  // as the trainer of SentencePiece has it
        .max = 1.0});
   schema.boolean("byte_fallback", false,
-                 {.help = "with vocab_size: a piece for each of the 256 bytes, so that no text is unknown"});
+                 {.help = "with vocab_size: a token for each of the 256 bytes, so that no text is unknown"});
   return tokenizers::AddedTokens::add_option(schema);
 }
 
@@ -128,7 +128,7 @@ std::vector<Unigram::Model> Unigram::models_in(std::span<const std::string> line
   };
   if (!named({"model"}) && !named({"source", "target"}))
     throw Error(
-        "behind the pieces of a unigram vocabulary one \"model\" is expected, or a \"source\" and a "
+        "behind the tokens of a unigram vocabulary one \"model\" is expected, or a \"source\" and a "
         "\"target\"");
   return models;
 }
@@ -137,20 +137,20 @@ void Unigram::load(std::vector<std::string> vocabulary) {
   const auto header = std::ranges::find(vocabulary, models_header);
   if (header == vocabulary.end())
     throw Error(
-        "the vocabulary holds pieces alone, and a unigram vocabulary needs a model of SentencePiece, which "
+        "the vocabulary holds tokens alone, and a unigram vocabulary needs a model of SentencePiece, which "
         "says how texts are cut; give vocab = \"FILE.model\", or vocab_size to train one");
   std::vector<Model> models = models_in(std::vector<std::string>(std::next(header), vocabulary.end()));
   vocabulary.erase(header, vocabulary.end());
   const tokenizers::SpecialNames names = special_names(vocabulary);
-  PieceTable table(std::move(vocabulary), "unigram", {&names, 1});
+  TokenTable table(std::move(vocabulary), "unigram", {&names, 1});
   for (Model& model : models)
     for (int i = 0; i < model.processor->GetPieceSize(); ++i) {
-      const std::string& piece = model.processor->IdToPiece(i);
-      const std::int32_t number = table.find(piece);
+      const std::string& token = model.processor->IdToPiece(i);
+      const std::int32_t number = table.find(token);
       if (models.size() == 1 && number != i)
-        throw Error("piece " + std::to_string(i) + " of the model is \"" + piece +
+        throw Error("token " + std::to_string(i) + " of the model is \"" + token +
                     "\", and the vocabulary has another one there; they belong to different files");
-      model.numbers.push_back(number == PieceTable::no_piece ? table.unknown() : number);
+      model.numbers.push_back(number == TokenTable::no_token ? table.unknown() : number);
     }
   added_.load(table, {}, [](const std::string& text) { return text; });
   models_ = std::move(models);
@@ -171,7 +171,7 @@ void Unigram::train(const TextCounts& texts) {
 }
 
 std::vector<std::string> Unigram::vocabulary_lines() const {
-  std::vector<std::string> lines(table_.pieces().begin(), table_.pieces().end());
+  std::vector<std::string> lines(table_.tokens().begin(), table_.tokens().end());
   lines.emplace_back(models_header);
   for (const Model& model : models_) lines.push_back(model.name + " " + to_base64(model.file));
   return lines;
@@ -182,29 +182,29 @@ const Tokenizer& Unigram::target_tokenizer() const {
   return *this;
 }
 
-void Unigram::append_pieces(std::string_view text, std::vector<std::int32_t>& pieces,
+void Unigram::append_tokens(std::string_view text, std::vector<std::int32_t>& tokens,
                             std::vector<ByteRange>* ranges) const {
-  append(models_.front(), text, pieces, ranges);
+  append(models_.front(), text, tokens, ranges);
 }
 
-void Unigram::append(const Model& model, std::string_view text, std::vector<std::int32_t>& pieces,
+void Unigram::append(const Model& model, std::string_view text, std::vector<std::int32_t>& tokens,
                      std::vector<ByteRange>* ranges) const {
   tokenizers::split_at_tokens(
       added_.raw(), text,
       [&](std::size_t begin, std::size_t end) {
-        append_between_tokens(model, text.substr(begin, end - begin), begin, pieces, ranges);
+        append_between_tokens(model, text.substr(begin, end - begin), begin, tokens, ranges);
       },
       [&](const tokenizers::TokenFinder::Match& match) {
-        pieces.push_back(match.token->number);
+        tokens.push_back(match.token->number);
         if (ranges != nullptr) ranges->push_back({match.first, match.behind});
       });
 }
 
 void Unigram::append_between_tokens(const Model& model, std::string_view text, std::size_t offset,
-                                    std::vector<std::int32_t>& pieces, std::vector<ByteRange>* ranges) const {
+                                    std::vector<std::int32_t>& tokens, std::vector<ByteRange>* ranges) const {
   std::size_t done = 0;
-  const auto add_whole = [&](std::int32_t piece, std::size_t size) {
-    pieces.push_back(piece);
+  const auto add_whole = [&](std::int32_t token, std::size_t size) {
+    tokens.push_back(token);
     if (ranges != nullptr) ranges->push_back({offset + done, offset + done + size});
     done += size;
   };
@@ -214,9 +214,9 @@ void Unigram::append_between_tokens(const Model& model, std::string_view text, s
     // No further than a name reaches: "<extra_id_" may stand ten thousand times before the first ">".
     const std::string_view name = text.substr(at, longest_gap);
     const std::size_t size = name.find('>') + 1;  // 0: there is none
-    const std::int32_t gap = size > 0 ? table_.find(name.substr(0, size)) : PieceTable::no_piece;
+    const std::int32_t gap = size > 0 ? table_.find(name.substr(0, size)) : TokenTable::no_token;
     if (is_gap(gap)) {
-      append_part(model, text.substr(done, at - done), offset + done, pieces, ranges);
+      append_part(model, text.substr(done, at - done), offset + done, tokens, ranges);
       done = at;
       add_whole(gap, size);
       at = done;
@@ -224,17 +224,17 @@ void Unigram::append_between_tokens(const Model& model, std::string_view text, s
       at += gap_beginning.size();
     }
   }
-  append_part(model, text.substr(done), offset + done, pieces, ranges);
+  append_part(model, text.substr(done), offset + done, tokens, ranges);
 }
 
 bool Unigram::is_gap(std::int32_t number) const {
-  return !has_sides() && number != PieceTable::no_piece &&
+  return !has_sides() && number != TokenTable::no_token &&
          number >= models_.front().processor->GetPieceSize() &&
-         table_.piece(number).starts_with(gap_beginning);
+         table_.token(number).starts_with(gap_beginning);
 }
 
 void Unigram::append_part(const Model& model, std::string_view part, std::size_t offset,
-                          std::vector<std::int32_t>& pieces, std::vector<ByteRange>* ranges) const {
+                          std::vector<std::int32_t>& tokens, std::vector<ByteRange>* ranges) const {
   constexpr std::size_t always_short = 2000;  // bytes
   ShortText shortened;
   const bool is_long = part.size() > always_short;
@@ -243,64 +243,64 @@ void Unigram::append_part(const Model& model, std::string_view part, std::size_t
         part, [&](const std::string& text) { return is_one_unknown(*model.processor, text); });
   const sentencepiece::ImmutableSentencePieceText cut =
       model.processor->EncodeAsImmutableProto(is_long ? shortened.text : part);
-  for (std::size_t i = 0; i < cut.pieces_size(); ++i) {
-    const auto piece = cut.pieces(static_cast<int>(i));
-    const int number = static_cast<int>(piece.id());
-    pieces.push_back(model.processor->IsUnknown(number) ? number_of_unknown(piece.piece())
+  for (std::size_t i = 0; i < cut.tokens_size(); ++i) {
+    const auto token = cut.tokens(static_cast<int>(i));
+    const int number = static_cast<int>(token.id());
+    tokens.push_back(model.processor->IsUnknown(number) ? number_of_unknown(token.token())
                                                         : model.numbers.at(static_cast<std::size_t>(number)));
     if (ranges == nullptr) continue;
-    const ByteRange range = shortened.whole({piece.begin(), piece.end()});
+    const ByteRange range = shortened.whole({token.begin(), token.end()});
     ranges->push_back({offset + range.begin, offset + range.end});
   }
 }
 
-/// Of two models one may lack a piece that the other has.
+/// Of two models one may lack a token that the other has.
 std::int32_t Unigram::number_of_unknown(const std::string& text) const {
-  const std::int32_t number = has_sides() ? table_.find(text) : PieceTable::no_piece;
-  return number == PieceTable::no_piece || table_.is_special(number) ? table_.unknown() : number;
+  const std::int32_t number = has_sides() ? table_.find(text) : TokenTable::no_token;
+  return number == TokenTable::no_token || table_.is_special(number) ? table_.unknown() : number;
 }
 
-/// The byte of a piece like "<0xE4>", where a model has it as one.
-std::optional<char> Unigram::byte_of(const std::string& piece) const {
-  const bool is_byte = piece.size() == std::string_view("<0xE4>").size() && piece.starts_with("<0x") &&
+/// The byte of a token like "<0xE4>", where a model has it as one.
+std::optional<char> Unigram::byte_of(const std::string& token) const {
+  const bool is_byte = token.size() == std::string_view("<0xE4>").size() && token.starts_with("<0x") &&
                        std::ranges::any_of(models_, [&](const Model& model) {
-                         return model.processor->IsByte(model.processor->PieceToId(piece));
+                         return model.processor->IsByte(model.processor->PieceToId(token));
                        });
   if (!is_byte) return std::nullopt;
   unsigned int byte = 0;
-  std::from_chars(piece.data() + 3, piece.data() + 5, byte, 16);
+  std::from_chars(token.data() + 3, token.data() + 5, byte, 16);
   return static_cast<char>(byte);
 }
 
-std::string Unigram::decode(std::span<const std::int32_t> pieces) const {
+std::string Unigram::decode(std::span<const std::int32_t> tokens) const {
   const Model& model = models_.back();
   std::vector<std::string> texts;
   bool has_bytes = false;
-  for (const std::int32_t number : pieces) {
+  for (const std::int32_t number : tokens) {
     const bool is_extra = !has_sides() && number >= model.processor->GetPieceSize();
     const tokenizers::AddedToken* added = added_.find(number);
     if (is_extra || table_.is_special(number) || (added != nullptr && added->special)) continue;
-    texts.push_back(table_.piece(number));
+    texts.push_back(table_.token(number));
     has_bytes = has_bytes || byte_of(texts.back());
   }
   std::string text = has_bytes ? with_bytes(texts) : model.processor->DecodePieces(texts);
   if (!has_sides()) return text;
-  text = with_blanks(text);  // pieces of sources alone come back with their mark
+  text = with_blanks(text);  // tokens of sources alone come back with their mark
   // MarianTokenizer strips what it decodes. Runs that were imported without `added_tokens` keep the blank.
   return added_.raw().empty() ? text : stripped(text);
 }
 
 /// The library decodes a character from its bytes only where all of them stand together, and makes several
-/// U+FFFD of others; so it says what each other piece is, and bytes come as they are.
-std::string Unigram::with_bytes(const std::vector<std::string>& pieces) const {
+/// U+FFFD of others; so it says what each other token is, and bytes come as they are.
+std::string Unigram::with_bytes(const std::vector<std::string>& tokens) const {
   const sentencepiece::ImmutableSentencePieceText decoded =
-      models_.back().processor->DecodePiecesAsImmutableProto(pieces);
+      models_.back().processor->DecodePiecesAsImmutableProto(tokens);
   std::string text;
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    if (const std::optional<char> byte = byte_of(pieces[i]))
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (const std::optional<char> byte = byte_of(tokens[i]))
       text += *byte;
     else
-      text += decoded.pieces(static_cast<int>(i)).surface();
+      text += decoded.tokens(static_cast<int>(i)).surface();
   }
   return text;
 }

@@ -1,10 +1,10 @@
-// Unigram: pieces of SentencePiece (Kudo 2018), cut by its own library. White space becomes the mark "▁" of
-// the piece behind it, a text is normalised as its model says, and of all ways to cut it the most probable
-// one is taken; what the model has no piece for is its unknown piece, or with byte fallback a piece for each
-// byte. A vocabulary has one model for all texts, which numbers the pieces; or one for sources and one for
-// targets (Marian), whose pieces are numbered by their text. Then ">>de<<" in front of a text is a piece of
-// its own, by which a model is told the language to write. Behind the pieces of a single model there may be
-// gaps (T5), "<extra_id_0>" and so on, which are pieces of their own wherever they stand in a text, as are
+// Unigram: tokens of SentencePiece (Kudo 2018), cut by its own library. White space becomes the mark "▁" of
+// the token behind it, a text is normalised as its model says, and of all ways to cut it the most probable
+// one is taken; what the model has no token for is its unknown token, or with byte fallback a token for each
+// byte. A vocabulary has one model for all texts, which numbers the tokens; or one for sources and one for
+// targets (Marian), whose tokens are numbered by their text. Then ">>de<<" in front of a text is a token of
+// its own, by which a model is told the language to write. Behind the tokens of a single model there may be
+// gaps (T5), "<extra_id_0>" and so on, which are tokens of their own wherever they stand in a text, as are
 // the tokens of `added_tokens`. Read next: unigram_trainer.hpp; plugin entry: unigram_plugin.cpp.
 #pragma once
 
@@ -27,29 +27,29 @@ class SentencePieceProcessor;
 
 namespace encore::unigram {
 
-/// The line between pieces and models; behind it "NAME BASE64", once for "model", or for "source" and
+/// The line between tokens and models; behind it "NAME BASE64", once for "model", or for "source" and
 /// "target".
 inline constexpr std::string_view models_header = "#sentencepiece";
 
 class Unigram final : public Tokenizer, public HasVocabularyLines, public HasTargetTokenizer {
  public:
   static constexpr const char* summary =
-      "SentencePiece: words with their mark, cut into their most probable pieces (Kudo 2018); a model is "
+      "SentencePiece: words with their mark, cut into their most probable tokens (Kudo 2018); a model is "
       "given or trained";
   static Schema options();
   /// Throws OptionError unless exactly one of `vocab` and `vocab_size` is given.
   Unigram(const Options& options, const TokenizerContext& context);
   ~Unigram() override;
 
-  /// The pieces, `models_header`, and the models. Of a single one the first pieces are its own in its order;
+  /// The tokens, `models_header`, and the models. Of a single one the first tokens are its own in its order;
   /// more of them may follow, of which texts are cut into gaps alone.
   void load(std::vector<std::string> vocabulary) override;
   void train(const TextCounts& texts) override;
-  std::span<const std::string> vocabulary() const override { return table_.pieces(); }
+  std::span<const std::string> vocabulary() const override { return table_.tokens(); }
   std::vector<std::string> vocabulary_lines() const override;
   std::optional<std::int32_t> find(Special role) const override { return table_.find(role); }
-  /// By the model of targets; a piece of byte fallback gives its byte.
-  std::string decode(std::span<const std::int32_t> pieces) const override;
+  /// By the model of targets; a token of byte fallback gives its byte.
+  std::string decode(std::span<const std::int32_t> tokens) const override;
   const Tokenizer& target_tokenizer() const override;
 
  private:
@@ -58,30 +58,30 @@ class Unigram final : public Tokenizer, public HasVocabularyLines, public HasTar
   struct Model {
     std::string name, file;
     std::unique_ptr<sentencepiece::SentencePieceProcessor> processor;
-    std::vector<std::int32_t> numbers;  ///< of its pieces in the vocabulary
+    std::vector<std::int32_t> numbers;  ///< of its tokens in the vocabulary
   };
 
   static std::vector<Model> models_in(std::span<const std::string> lines);
-  void append_pieces(std::string_view text, std::vector<std::int32_t>& pieces,
+  void append_tokens(std::string_view text, std::vector<std::int32_t>& tokens,
                      std::vector<ByteRange>* ranges) const override;
-  void append(const Model& model, std::string_view text, std::vector<std::int32_t>& pieces,
+  void append(const Model& model, std::string_view text, std::vector<std::int32_t>& tokens,
               std::vector<ByteRange>* ranges) const;
   /// Of a part that begins `offset` bytes behind the beginning of its text, and has no added token.
   void append_between_tokens(const Model& model, std::string_view part, std::size_t offset,
-                             std::vector<std::int32_t>& pieces, std::vector<ByteRange>* ranges) const;
+                             std::vector<std::int32_t>& tokens, std::vector<ByteRange>* ranges) const;
   /// Likewise, of a part that has neither code nor gap.
   void append_part(const Model& model, std::string_view part, std::size_t offset,
-                   std::vector<std::int32_t>& pieces, std::vector<ByteRange>* ranges) const;
+                   std::vector<std::int32_t>& tokens, std::vector<ByteRange>* ranges) const;
   /// Whether it stands for a gap.
   bool is_gap(std::int32_t number) const;
   std::int32_t number_of_unknown(const std::string& text) const;
-  std::optional<char> byte_of(const std::string& piece) const;
-  std::string with_bytes(const std::vector<std::string>& pieces) const;
+  std::optional<char> byte_of(const std::string& token) const;
+  std::string with_bytes(const std::vector<std::string>& tokens) const;
   bool has_sides() const { return models_.size() > 1; }
 
   Training training_;
   tokenizers::AddedTokens added_;
-  tokenizers::PieceTable table_;
+  tokenizers::TokenTable table_;
   std::vector<Model> models_;  ///< of sources, and of targets where that is another one
   std::unique_ptr<Targets> targets_;
 };

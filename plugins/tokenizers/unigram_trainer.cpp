@@ -11,7 +11,7 @@
 namespace encore::unigram {
 namespace {
 
-/// Bytes and special pieces; the characters of the text come on top, as the trainer says.
+/// Bytes and special tokens; the characters of the text come on top, as the trainer says.
 constexpr std::int64_t fewest_with_bytes = 256 + 5;
 
 /// Bytes of a sentence. The library copies each part that a sentence has twice, which takes a time that grows
@@ -19,7 +19,7 @@ constexpr std::int64_t fewest_with_bytes = 256 + 5;
 constexpr std::size_t longest_sentence = 4096;
 
 /// Each text once with its count behind a tab, in the order of the texts. A long one is cut, at a blank where
-/// it has any: no piece reaches over one.
+/// it has any: no token reaches over one.
 class CountedTexts final : public sentencepiece::SentenceIterator {
  public:
   explicit CountedTexts(const TextCounts& texts) : next_(texts.begin()), end_(texts.end()) { read(); }
@@ -63,7 +63,7 @@ class CountedTexts final : public sentencepiece::SentenceIterator {
 };
 
 /// What the library says of a size that is too small: "... required_chars. 16 vs 63. ..."
-std::string pieces_needed(std::string_view message) {
+std::string tokens_needed(std::string_view message) {
   constexpr std::string_view known = "required_chars", before = " vs ";
   if (message.find(known) == std::string_view::npos) return "";
   const std::size_t at = message.find(before);
@@ -86,7 +86,7 @@ Training training_of(const Options& options) {
                              .byte_fallback = options.flag("byte_fallback")};
   if (training.byte_fallback && training.vocab_size > 0 && training.vocab_size < fewest_with_bytes)
     throw OptionError("vocab_size", "vocab_size = " + std::to_string(training.vocab_size) +
-                                        " is too small with byte_fallback: 256 bytes and 5 special pieces "
+                                        " is too small with byte_fallback: 256 bytes and 5 special tokens "
                                         "already need " +
                                         std::to_string(fewest_with_bytes));
   return training;
@@ -116,9 +116,9 @@ std::string train_model(const TextCounts& texts, const Training& training) {
   const auto status = sentencepiece::SentencePieceTrainer::Train(options, &sentences, &file);
   if (status.ok()) return file;
   const std::string message = status.error_message();
-  if (const std::string needed = pieces_needed(message); !needed.empty())
+  if (const std::string needed = tokens_needed(message); !needed.empty())
     throw Error("vocab_size = " + std::to_string(training.vocab_size) +
-                " is too small for this text: its characters and the special pieces already need " + needed);
+                " is too small for this text: its characters and the special tokens already need " + needed);
   throw Error("SentencePiece cannot train a model from this text: " + message);
 }
 

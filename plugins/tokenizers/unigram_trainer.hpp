@@ -1,5 +1,5 @@
-// Training a model of SentencePiece: the likelihood of the text under pieces that are drawn one by one,
-// raised by expectation and maximisation, while the pieces that it can best do without are dropped (Kudo
+// Training a model of SentencePiece: the likelihood of the text under tokens that are drawn one by one,
+// raised by expectation and maximisation, while the tokens that it can best do without are dropped (Kudo
 // 2018). The library does it. Place in the flow: Unigram::train.
 #pragma once
 
@@ -12,7 +12,7 @@
 namespace encore::unigram {
 
 struct Training {
-  std::int64_t vocab_size = 0;  ///< pieces, special ones included; 0: the model is read from a file
+  std::int64_t vocab_size = 0;  ///< tokens, special ones included; 0: the model is read from a file
   double character_coverage = 1.0;
   bool byte_fallback = false;
 };

@@ -1,4 +1,4 @@
-// A run is looked at in windows: where a window and its neighbours are one unknown piece each, it is left
+// A run is looked at in windows: where a window and its neighbours are one unknown token each, it is left
 // out.
 #include "unknown_runs.hpp"
 
@@ -73,7 +73,7 @@ void append_run(std::string_view text, const std::vector<std::size_t>& places,
 }  // namespace
 
 ByteRange ShortText::whole(ByteRange range) const {
-  // A gap lies within its piece, which begins before and ends behind it.
+  // A gap lies within its token, which begins before and ends behind it.
   const auto missing = [&](std::size_t place) {
     const auto behind = std::ranges::lower_bound(gaps, place, {}, &Gap::place);
     return behind == gaps.begin() ? 0 : std::prev(behind)->missing;

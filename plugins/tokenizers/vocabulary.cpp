@@ -10,7 +10,7 @@ namespace encore::tokenizers {
 
 Schema vocabulary_schema(std::int64_t min_frequency, std::string help) {
   Schema schema;
-  schema.optional("vocab", OptionType::path, {.help = "vocabulary file, one piece per line"});
+  schema.optional("vocab", OptionType::path, {.help = "vocabulary file, one token per line"});
   schema.optional("vocab_size", OptionType::integer,
                   {.help = "instead of vocab: train a vocabulary of this size from the training text",
                    .unit = "pieces",
@@ -34,28 +34,28 @@ void require_training(const Training& training) {
     throw Error("this tokenizer reads its vocabulary from a file; give vocab_size to train one");
 }
 
-const std::vector<std::string>& special_pieces() {
-  static const std::vector<std::string> pieces = {"[PAD]", "[UNK]", "[CLS]", "[SEP]"};
-  return pieces;
+const std::vector<std::string>& special_tokens() {
+  static const std::vector<std::string> tokens = {"[PAD]", "[UNK]", "[CLS]", "[SEP]"};
+  return tokens;
 }
 
 std::vector<std::string> most_frequent(const TextCounts& counts, const Training& training,
                                        const std::string& what) {
   std::vector<std::pair<std::int64_t, std::string_view>> ranked;
-  for (const auto& [piece, count] : counts)
+  for (const auto& [token, count] : counts)
     if (count >= training.min_frequency &&
-        std::find(special_pieces().begin(), special_pieces().end(), piece) == special_pieces().end())
-      ranked.emplace_back(-count, piece);
+        std::find(special_tokens().begin(), special_tokens().end(), token) == special_tokens().end())
+      ranked.emplace_back(-count, token);
   if (ranked.empty())
     throw Error("no " + what + " of the training text stands min_frequency = " +
                 std::to_string(training.min_frequency) + " times; lower min_frequency");
   std::sort(ranked.begin(), ranked.end());
-  std::vector<std::string> pieces = special_pieces();
-  for (const auto& [count, piece] : ranked) {
-    if (static_cast<std::int64_t>(pieces.size()) >= training.vocab_size) break;
-    pieces.emplace_back(piece);
+  std::vector<std::string> tokens = special_tokens();
+  for (const auto& [count, token] : ranked) {
+    if (static_cast<std::int64_t>(tokens.size()) >= training.vocab_size) break;
+    tokens.emplace_back(token);
   }
-  return pieces;
+  return tokens;
 }
 
 namespace {
@@ -66,7 +66,7 @@ std::size_t index_of(Special role) {
 
 SpecialNames usual_names() {
   SpecialNames names;
-  for (const Special role : all_specials) names[index_of(role)] = usual_piece(role);
+  for (const Special role : all_specials) names[index_of(role)] = usual_token(role);
   return names;
 }
 
@@ -85,44 +85,44 @@ std::string required_names(const SpecialNames& names) {
 
 }  // namespace
 
-SpecialNames PieceTable::special_names(std::span<const SpecialNames> others) const {
-  if (find(usual_piece(Special::start)) == no_piece)
+SpecialNames TokenTable::special_names(std::span<const SpecialNames> others) const {
+  if (find(usual_token(Special::start)) == no_token)
     for (const SpecialNames& names : others)
-      if (find(names[index_of(Special::start)]) != no_piece) return names;
+      if (find(names[index_of(Special::start)]) != no_token) return names;
   return usual_names();
 }
 
-PieceTable::PieceTable(std::vector<std::string> pieces, const std::string& kind,
+TokenTable::TokenTable(std::vector<std::string> tokens, const std::string& kind,
                        std::span<const SpecialNames> others)
-    : pieces_(std::move(pieces)) {
-  for (std::size_t i = 0; i < pieces_.size(); ++i) {
-    if (pieces_[i].empty()) throw Error("piece " + std::to_string(i) + " of the vocabulary is empty");
-    if (!numbers_.emplace(pieces_[i], static_cast<std::int32_t>(i)).second)
-      throw Error("the vocabulary holds the piece \"" + pieces_[i] + "\" twice");
+    : tokens_(std::move(tokens)) {
+  for (std::size_t i = 0; i < tokens_.size(); ++i) {
+    if (tokens_[i].empty()) throw Error("token " + std::to_string(i) + " of the vocabulary is empty");
+    if (!numbers_.emplace(tokens_[i], static_cast<std::int32_t>(i)).second)
+      throw Error("the vocabulary holds the token \"" + tokens_[i] + "\" twice");
   }
   const SpecialNames names = special_names(others);
   for (const Special role : all_specials) {
-    const std::string_view piece = names[index_of(role)];
-    const std::int32_t number = find(piece);
-    if (number == no_piece && role != Special::mask)
-      throw Error("the vocabulary has no " + std::string(piece) + "; a " + kind + " vocabulary needs " +
+    const std::string_view token = names[index_of(role)];
+    const std::int32_t number = find(token);
+    if (number == no_token && role != Special::mask)
+      throw Error("the vocabulary has no " + std::string(token) + "; a " + kind + " vocabulary needs " +
                   required_names(names));
     special_[index_of(role)] = number;
   }
 }
 
-bool PieceTable::is_special(std::int32_t number) const {
-  return number != no_piece && std::find(special_.begin(), special_.end(), number) != special_.end();
+bool TokenTable::is_special(std::int32_t number) const {
+  return number != no_token && std::find(special_.begin(), special_.end(), number) != special_.end();
 }
 
-bool PieceTable::is_required(std::int32_t number) const {
+bool TokenTable::is_required(std::int32_t number) const {
   return is_special(number) && number != special_[static_cast<std::size_t>(Special::mask)];
 }
 
-const std::string& PieceTable::piece(std::int32_t number) const {
-  ENCORE_REQUIRE(number >= 0 && static_cast<std::size_t>(number) < pieces_.size(),
-                 "the number of a piece is one of the vocabulary");
-  return pieces_[static_cast<std::size_t>(number)];
+const std::string& TokenTable::token(std::int32_t number) const {
+  ENCORE_REQUIRE(number >= 0 && static_cast<std::size_t>(number) < tokens_.size(),
+                 "the number of a token is one of the vocabulary");
+  return tokens_[static_cast<std::size_t>(number)];
 }
 
 }  // namespace encore::tokenizers

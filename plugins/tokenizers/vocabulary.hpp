@@ -1,5 +1,5 @@
 // What the built-in tokenizers share about vocabularies: the options that say where one comes from, and a
-// checked list of pieces with the number of each. Compiled into each tokenizer's plugin.
+// checked list of tokens with the number of each. Compiled into each tokenizer's plugin.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ Schema vocabulary_schema(std::int64_t min_frequency, std::string help);
 
 /// How a vocabulary is made where it is trained.
 struct Training {
-  std::int64_t vocab_size = 0;  ///< pieces, special ones included; 0: the vocabulary is read from a file
+  std::int64_t vocab_size = 0;  ///< tokens, special ones included; 0: the vocabulary is read from a file
   std::int64_t min_frequency = 1;
 };
 
@@ -35,44 +35,44 @@ inline constexpr std::size_t longest_taught_word = 1000;
 void require_training(const Training& training);
 
 /// [PAD], [UNK], [CLS], [SEP]: they open the vocabularies that are trained here.
-const std::vector<std::string>& special_pieces();
+const std::vector<std::string>& special_tokens();
 
-/// The special pieces, then those of `counts` by falling count, equal counts in the order of their bytes, as
+/// The special tokens, then those of `counts` by falling count, equal counts in the order of their bytes, as
 /// far as vocab_size and min_frequency let them in. Throws Error when none gets in; `what` they are: "word".
 std::vector<std::string> most_frequent(const TextCounts& counts, const Training& training,
                                        const std::string& what);
 
-/// How a family of vocabularies writes its special pieces, by role; "": it has none.
+/// How a family of vocabularies writes its special tokens, by role; "": it has none.
 using SpecialNames = std::array<std::string_view, all_specials.size()>;
 
-/// A vocabulary: pieces in the order of their numbers.
-class PieceTable {
+/// A vocabulary: tokens in the order of their numbers.
+class TokenTable {
  public:
-  static constexpr std::int32_t no_piece = -1;
+  static constexpr std::int32_t no_token = -1;
 
-  PieceTable() = default;
-  /// Throws Error for an empty or doubled piece and for a missing special one; `kind` of tokenizer:
-  /// "WordPiece". The special pieces are the usual ones, or those of one of `others` where the vocabulary has
-  /// its opening piece.
-  PieceTable(std::vector<std::string> pieces, const std::string& kind,
+  TokenTable() = default;
+  /// Throws Error for an empty or doubled token and for a missing special one; `kind` of tokenizer:
+  /// "WordPiece". The special tokens are the usual ones, or those of one of `others` where the vocabulary has
+  /// its opening token.
+  TokenTable(std::vector<std::string> tokens, const std::string& kind,
              std::span<const SpecialNames> others = {});
 
-  std::span<const std::string> pieces() const { return pieces_; }
+  std::span<const std::string> tokens() const { return tokens_; }
   std::optional<std::int32_t> find(Special role) const {
     const std::int32_t number = special_[static_cast<std::size_t>(role)];
-    return number == no_piece ? std::nullopt : std::optional(number);
+    return number == no_token ? std::nullopt : std::optional(number);
   }
   std::int32_t unknown() const { return special_[static_cast<std::size_t>(Special::unknown)]; }
-  /// Whether the piece stands for no text: `decode` leaves it out.
+  /// Whether the token stands for no text: `decode` leaves it out.
   bool is_special(std::int32_t number) const;
   /// [PAD], [UNK], [CLS] or [SEP], or what stands in their place, which every vocabulary has.
   bool is_required(std::int32_t number) const;
-  /// The piece with this number. Throws std::logic_error where there is none.
-  const std::string& piece(std::int32_t number) const;
-  /// no_piece when it is not in the vocabulary.
-  std::int32_t find(std::string_view piece) const {
-    const auto found = numbers_.find(piece);
-    return found == numbers_.end() ? no_piece : found->second;
+  /// The token with this number. Throws std::logic_error where there is none.
+  const std::string& token(std::int32_t number) const;
+  /// no_token when it is not in the vocabulary.
+  std::int32_t find(std::string_view token) const {
+    const auto found = numbers_.find(token);
+    return found == numbers_.end() ? no_token : found->second;
   }
 
  private:
@@ -82,7 +82,7 @@ class PieceTable {
     using is_transparent = void;
     std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
   };
-  std::vector<std::string> pieces_;
+  std::vector<std::string> tokens_;
   std::unordered_map<std::string, std::int32_t, Hash, std::equal_to<>> numbers_;
   std::array<std::int32_t, all_specials.size()> special_ = {};  ///< by role
 };

@@ -1,5 +1,5 @@
-// Tokenizer "word": a word is a piece. White space and control characters part words; a word that is not in
-// the vocabulary is [UNK], also one that is spelled like a special piece.
+// Tokenizer "word": a word is a token. White space and control characters part words; a word that is not in
+// the vocabulary is [UNK], also one that is spelled like a special token.
 #include <encore/plugin.hpp>
 
 #include "code_points.hpp"
@@ -12,7 +12,7 @@ using namespace encore::tokenizers;
 
 class Word final : public Tokenizer {
  public:
-  static constexpr const char* summary = "one piece per word; words outside the vocabulary are unknown";
+  static constexpr const char* summary = "one token per word; words outside the vocabulary are unknown";
   static Schema options() {
     return vocabulary_schema(1, "take only words that stand at least this often")
         .boolean("lowercase", false, {.help = "lower each letter first"});
@@ -22,7 +22,7 @@ class Word final : public Tokenizer {
       : training_(training_of(options)), lowercase_(options.flag("lowercase")) {}
 
   void load(std::vector<std::string> vocabulary) override {
-    table_ = PieceTable(std::move(vocabulary), "word");
+    table_ = TokenTable(std::move(vocabulary), "word");
   }
 
   void train(const TextCounts& texts) override {
@@ -33,26 +33,26 @@ class Word final : public Tokenizer {
     load(most_frequent(counts, training_, "word"));
   }
 
-  std::span<const std::string> vocabulary() const override { return table_.pieces(); }
+  std::span<const std::string> vocabulary() const override { return table_.tokens(); }
   std::optional<std::int32_t> find(Special role) const override { return table_.find(role); }
 
   /// Words with a blank between them.
-  std::string decode(std::span<const std::int32_t> pieces) const override {
+  std::string decode(std::span<const std::int32_t> tokens) const override {
     std::string text;
-    for (const std::int32_t number : pieces) {
+    for (const std::int32_t number : tokens) {
       if (table_.is_special(number)) continue;
-      text += (text.empty() ? "" : " ") + table_.piece(number);
+      text += (text.empty() ? "" : " ") + table_.token(number);
     }
     return text;
   }
 
  private:
-  void append_pieces(std::string_view text, std::vector<std::int32_t>& pieces,
+  void append_tokens(std::string_view text, std::vector<std::int32_t>& tokens,
                      std::vector<ByteRange>* ranges) const override {
     each_word(text, [&](const std::string& word, ByteRange range) {
       const std::int32_t number = table_.find(word);
-      const bool known = number != PieceTable::no_piece && !table_.is_required(number);
-      pieces.push_back(known ? number : table_.unknown());
+      const bool known = number != TokenTable::no_token && !table_.is_required(number);
+      tokens.push_back(known ? number : table_.unknown());
       if (ranges != nullptr) ranges->push_back(range);
     });
   }
@@ -78,7 +78,7 @@ class Word final : public Tokenizer {
 
   Training training_;
   bool lowercase_;
-  PieceTable table_;
+  TokenTable table_;
 };
 
 }  // namespace encore_word_tokenizer

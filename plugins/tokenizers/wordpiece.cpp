@@ -12,8 +12,8 @@ namespace {
 /// BERT takes longer words for noise and does not cut them.
 constexpr std::ptrdiff_t longest_word = 100;  // characters
 
-bool is_continuation(std::string_view piece) {
-  return piece.starts_with("##") && piece.size() > 2;
+bool is_continuation(std::string_view token) {
+  return token.starts_with("##") && token.size() > 2;
 }
 
 std::ptrdiff_t count_characters(std::string_view text) {
@@ -41,23 +41,23 @@ WordPiece::WordPiece(const Options& options, const TokenizerContext&)
       added_(options) {}
 
 void WordPiece::load(std::vector<std::string> vocabulary) {
-  table_ = tokenizers::PieceTable(std::move(vocabulary), "WordPiece");
+  table_ = tokenizers::TokenTable(std::move(vocabulary), "WordPiece");
   std::vector<tokenizers::AddedToken> specials;
-  for (const std::string& piece : special_pieces()) specials.push_back({.content = piece, .special = true});
+  for (const std::string& token : special_tokens()) specials.push_back({.content = token, .special = true});
   added_.load(table_, specials, [this](const std::string& text) {
     NormalizedText normalized;
     text_.normalize(text, normalized);
     return normalized.text;
   });
-  PieceTrie starts, continuations;
-  for (std::size_t i = 0; i < table_.pieces().size(); ++i) {
-    const std::string_view piece = table_.pieces()[i];
+  TokenTrie starts, continuations;
+  for (std::size_t i = 0; i < table_.tokens().size(); ++i) {
+    const std::string_view token = table_.tokens()[i];
     const auto number = static_cast<std::int32_t>(i);
     if (added_.is_outside(number)) continue;
-    if (is_continuation(piece))
-      continuations.add(piece.substr(2), number);
+    if (is_continuation(token))
+      continuations.add(token.substr(2), number);
     else
-      starts.add(piece, number);
+      starts.add(token, number);
   }
   starts_ = std::move(starts);
   continuations_ = std::move(continuations);
@@ -74,27 +74,27 @@ void WordPiece::train(const TextCounts& texts) {
   load(train_vocabulary(counts, training_));
 }
 
-void WordPiece::append_pieces(std::string_view text, std::vector<std::int32_t>& pieces,
+void WordPiece::append_tokens(std::string_view text, std::vector<std::int32_t>& tokens,
                               std::vector<ByteRange>* ranges) const {
-  const Output out{.pieces = pieces, .ranges = ranges};
+  const Output out{.tokens = tokens, .ranges = ranges};
   tokenizers::split_at_tokens(
       added_.raw(), text, [&](std::size_t begin, std::size_t end) { append_part(text, begin, end, out); },
       [&](const tokenizers::TokenFinder::Match& match) {
-        pieces.push_back(match.token->number);
+        tokens.push_back(match.token->number);
         if (ranges != nullptr) ranges->push_back({match.first, match.behind});
       });
 }
 
-std::string WordPiece::decode(std::span<const std::int32_t> pieces) const {
+std::string WordPiece::decode(std::span<const std::int32_t> tokens) const {
   std::string text;
-  for (const std::int32_t number : pieces) {
+  for (const std::int32_t number : tokens) {
     const tokenizers::AddedToken* added = added_.find(number);
     if (table_.is_special(number) || (added != nullptr && added->special)) continue;
-    const std::string& piece = table_.piece(number);
-    if (added == nullptr && is_continuation(piece))
-      text += std::string_view(piece).substr(2);
+    const std::string& token = table_.token(number);
+    if (added == nullptr && is_continuation(token))
+      text += std::string_view(token).substr(2);
     else
-      text += (text.empty() ? "" : " ") + piece;
+      text += (text.empty() ? "" : " ") + token;
   }
   return text;
 }
@@ -118,7 +118,7 @@ void WordPiece::append_normalized(std::string_view text, std::size_t begin, std:
         for (std::size_t i = 0; i < split.size(); ++i) append_word(split, i, begin, out);
       },
       [&](const tokenizers::TokenFinder::Match& match) {
-        out.pieces.push_back(match.token->number);
+        out.tokens.push_back(match.token->number);
         if (out.ranges != nullptr)
           out.ranges->push_back({begin + normalized.sources[match.first].begin,
                                  begin + normalized.sources[match.behind - 1].end});
@@ -127,24 +127,24 @@ void WordPiece::append_normalized(std::string_view text, std::size_t begin, std:
 
 void WordPiece::append_word(const SplitText& split, std::size_t word, std::size_t begin, Output out) const {
   const std::string_view text = split.word(word);
-  const std::size_t before = out.pieces.size();
+  const std::size_t before = out.tokens.size();
   bool known =
       static_cast<std::ptrdiff_t>(text.size()) <= longest_word || count_characters(text) <= longest_word;
   for (std::string_view rest = text; known && !rest.empty();) {
-    const PieceTrie::Match match =
+    const TokenTrie::Match match =
         (rest.size() == text.size() ? starts_ : continuations_).longest_prefix(rest);
-    known = match.piece != PieceTrie::no_piece;
-    if (known) out.pieces.push_back(match.piece);
+    known = match.token != TokenTrie::no_token;
+    if (known) out.tokens.push_back(match.token);
     rest.remove_prefix(match.length);
   }
   if (!known) {
-    out.pieces.resize(before);
-    out.pieces.push_back(table_.unknown());
+    out.tokens.resize(before);
+    out.tokens.push_back(table_.unknown());
   }
   if (out.ranges == nullptr) return;
-  for (std::size_t i = before, from = 0, to = 0; i < out.pieces.size(); ++i, from = to) {
+  for (std::size_t i = before, from = 0, to = 0; i < out.tokens.size(); ++i, from = to) {
     const std::size_t mark = i > before ? 2 : 0;  // "##"
-    to = known ? from + table_.piece(out.pieces[i]).size() - mark : text.size();
+    to = known ? from + table_.token(out.tokens[i]).size() - mark : text.size();
     const ByteRange range = split.range(word, from, to);
     out.ranges->push_back({begin + range.begin, begin + range.end});
   }

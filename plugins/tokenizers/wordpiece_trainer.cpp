@@ -13,7 +13,7 @@
 namespace encore::wordpiece {
 namespace {
 
-/// Rarer characters of a huge text become [UNK] rather than two pieces each.
+/// Rarer characters of a huge text become [UNK] rather than two tokens each.
 constexpr std::size_t most_characters = 1000;
 
 using tokenizers::Pair;
@@ -46,37 +46,37 @@ std::set<std::string> find_alphabet(const TextCounts& words) {
 class Trainer {
  public:
   Trainer(const TextCounts& words, const tokenizers::Training& training) : training_(training) {
-    for (const std::string& piece : special_pieces()) add(piece);
+    for (const std::string& token : special_tokens()) add(token);
     const std::set<std::string> alphabet = find_alphabet(words);
     for (const std::string& character : alphabet) add(character);
     for (const std::string& character : alphabet) add("##" + character);
-    const auto smallest = static_cast<std::int64_t>(pieces_.size());
+    const auto smallest = static_cast<std::int64_t>(tokens_.size());
     if (training.vocab_size < smallest)
       throw Error("vocab_size = " + std::to_string(training.vocab_size) +
                   " is too small for this text: its " + std::to_string(alphabet.size()) +
-                  " characters and the special pieces already need " + std::to_string(smallest));
+                  " characters and the special tokens already need " + std::to_string(smallest));
     for (const auto& [word, count] : words) add_word(word, count);
     pairs_.offer_all();
   }
 
   std::vector<std::string> run() {
-    while (static_cast<std::int64_t>(pieces_.size()) < training_.vocab_size) {
+    while (static_cast<std::int64_t>(tokens_.size()) < training_.vocab_size) {
       const std::optional<Pair> best = pairs_.take(training_.min_frequency);
       if (!best) break;
       merge(*best);
     }
-    return std::move(pieces_);
+    return std::move(tokens_);
   }
 
  private:
   struct Word {
-    std::vector<std::int32_t> pieces;
+    std::vector<std::int32_t> tokens;
     std::int64_t count = 0;
   };
 
-  std::int32_t add(const std::string& piece) {
-    const auto [place, inserted] = numbers_.emplace(piece, static_cast<std::int32_t>(pieces_.size()));
-    if (inserted) pieces_.push_back(piece);
+  std::int32_t add(const std::string& token) {
+    const auto [place, inserted] = numbers_.emplace(token, static_cast<std::int32_t>(tokens_.size()));
+    if (inserted) tokens_.push_back(token);
     return place->second;
   }
 
@@ -87,18 +87,18 @@ class Trainer {
     Word word;
     word.count = count;
     for (const std::string& character : characters(text)) {
-      const auto found = numbers_.find(word.pieces.empty() ? character : "##" + character);
+      const auto found = numbers_.find(word.tokens.empty() ? character : "##" + character);
       if (found == numbers_.end()) return;
-      word.pieces.push_back(found->second);
+      word.tokens.push_back(found->second);
     }
     words_.push_back(std::move(word));
-    for (std::size_t i = 1; i < words_.back().pieces.size(); ++i)
-      pairs_.change({words_.back().pieces[i - 1], words_.back().pieces[i]}, count, words_.size() - 1);
+    for (std::size_t i = 1; i < words_.back().tokens.size(); ++i)
+      pairs_.change({words_.back().tokens[i - 1], words_.back().tokens[i]}, count, words_.size() - 1);
   }
 
   void merge(Pair pair) {
-    const std::string& tail = pieces_[static_cast<std::size_t>(pair.second)];
-    const std::int32_t merged = add(pieces_[static_cast<std::size_t>(pair.first)] + tail.substr(2));
+    const std::string& tail = tokens_[static_cast<std::size_t>(pair.second)];
+    const std::int32_t merged = add(tokens_[static_cast<std::size_t>(pair.first)] + tail.substr(2));
     std::vector<std::size_t> places;
     pairs_.take_places(pair, places);
     tokenizers::sort_places(places);
@@ -110,26 +110,26 @@ class Trainer {
 
   void merge_in_word(std::size_t place, Pair pair, std::int32_t merged, std::set<Pair>& grown) {
     Word& word = words_[place];
-    std::vector<std::int32_t>& pieces = word.pieces;
-    for (std::size_t i = 0; i + 1 < pieces.size(); ++i) {
-      if (pieces[i] != pair.first || pieces[i + 1] != pair.second) continue;
+    std::vector<std::int32_t>& tokens = word.tokens;
+    for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+      if (tokens[i] != pair.first || tokens[i + 1] != pair.second) continue;
       if (i > 0) {
-        pairs_.change({pieces[i - 1], pieces[i]}, -word.count, place);
-        pairs_.change({pieces[i - 1], merged}, word.count, place);
-        grown.insert({pieces[i - 1], merged});
+        pairs_.change({tokens[i - 1], tokens[i]}, -word.count, place);
+        pairs_.change({tokens[i - 1], merged}, word.count, place);
+        grown.insert({tokens[i - 1], merged});
       }
-      if (i + 2 < pieces.size()) {
-        pairs_.change({pieces[i + 1], pieces[i + 2]}, -word.count, place);
-        pairs_.change({merged, pieces[i + 2]}, word.count, place);
-        grown.insert({merged, pieces[i + 2]});
+      if (i + 2 < tokens.size()) {
+        pairs_.change({tokens[i + 1], tokens[i + 2]}, -word.count, place);
+        pairs_.change({merged, tokens[i + 2]}, word.count, place);
+        grown.insert({merged, tokens[i + 2]});
       }
-      pieces[i] = merged;
-      pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+      tokens[i] = merged;
+      tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(i) + 1);
     }
   }
 
   tokenizers::Training training_;
-  std::vector<std::string> pieces_;
+  std::vector<std::string> tokens_;
   std::unordered_map<std::string, std::int32_t> numbers_;
   std::vector<Word> words_;
   tokenizers::PairQueue pairs_;
@@ -137,9 +137,9 @@ class Trainer {
 
 }  // namespace
 
-const std::vector<std::string>& special_pieces() {
-  static const std::vector<std::string> pieces = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
-  return pieces;
+const std::vector<std::string>& special_tokens() {
+  static const std::vector<std::string> tokens = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
+  return tokens;
 }
 
 std::vector<std::string> train_vocabulary(const TextCounts& words, const tokenizers::Training& training) {

@@ -6,7 +6,7 @@
 
 The words of a CoNLL file are joined to sentences; any other file is taken line by line. The peer runs in its best mode: a whole
 batch in one call (encode_batch_fast, which leaves out offsets, where the version has it), its thread pool switched off. Reading,
-printing and turning the peer's result into Python lists are not counted on either side. Before anything is timed the pieces of
+printing and turning the peer's result into Python lists are not counted on either side. Before anything is timed the tokens of
 all lines are compared. Prints each round's lines a second and the median ratio with its range; --out keeps every sample.
 """
 import argparse, json, os, pathlib, statistics, subprocess, sys, time
@@ -50,7 +50,7 @@ def main():
     theirs = [e.ids for e in batch(lines, add_special_tokens=False)]
     different = sum([int(n) for n in line.split()] != ids for line, ids in zip(answer, theirs, strict=True))
     if different:
-        sys.exit(f"{different} of {len(lines)} lines have other pieces; nothing was timed")
+        sys.exit(f"{different} of {len(lines)} lines have other tokens; nothing was timed")
 
     rounds = []
     for number in range(a.rounds):

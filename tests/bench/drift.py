@@ -52,8 +52,8 @@ def facts_in(database):
     """What is kept of each text, in the order of the rows."""
     rows = sqlite3.connect(database).execute("SELECT pieces, unknown, confidence, distance, labels FROM served ORDER BY number")
     found = []
-    for pieces, unknown, confidence, distance, labels in rows:
-        facts = {"pieces": pieces, "unknown": unknown, "labels": json.loads(labels)}
+    for tokens, unknown, confidence, distance, labels in rows:
+        facts = {"pieces": tokens, "unknown": unknown, "labels": json.loads(labels)}
         facts.update({name: value for name, value in (("confidence", confidence), ("distance", distance)) if value is not None})
         found.append(facts)
     return found

@@ -6,7 +6,7 @@ peers' in turn.
         --decide dev.conll --peer infer.py --peer infer_more.py --rounds 3 --out samples.json
 
 The folder is imported twice (float32, bfloat16) and quantised, which lines of --decide decide. Ours is `exp embed --json` of the first
-512 texts and of these four times, the difference of the two being 1,536 texts without the program's start: cutting words into pieces and
+512 texts and of these four times, the difference of the two being 1,536 texts without the program's start: cutting words into tokens and
 writing the vectors count for us, and are outside of the peers' clock. One text alone is a request to `exp serve --workers 1` on a connection that stays open, one after another: HTTP,
 cutting, the vector as JSON and the client's own reading count for us, and the pass alone for the peers. --peer is a script that prints
 one JSON object with texts_per_second, p50 and p95 (milliseconds) of single texts, and distance (1 - cosine, at most) by engine; it is

@@ -35,7 +35,7 @@ class Model:
         return {"object": "list", "model": self.name, "data": [{"object": "embedding", "index": 0, "embedding": states.mean(0).tolist()}]}
 
     def entities(self, text):
-        """Spans of words whose labels begin with B- or I-; a word has the label of its first piece."""
+        """Spans of words whose labels begin with B- or I-; a word has the label of its first token."""
         words = text.split()
         encoding = self.tokenizer.encode(words, is_pretokenized=True)
         best, found, last, place = self.run(encoding, "logits").argmax(-1), [], None, 0

@@ -41,17 +41,17 @@ nlohmann::json measure(const std::string& vocabulary, bool lowercase, int repeti
   for (std::string line; std::getline(std::cin, line);) lines.push_back(std::move(line));
 
   nlohmann::json wall = nlohmann::json::array(), cpu = nlohmann::json::array();
-  std::vector<std::vector<std::int32_t>> pieces;
+  std::vector<std::vector<std::int32_t>> tokens;
   for (int i = 0; i < repetitions; ++i) {
-    pieces.assign(lines.size(), {});
+    tokens.assign(lines.size(), {});
     const Sample sample = measured([&] {
-      for (std::size_t line = 0; line < lines.size(); ++line) tokenizer.encode(lines[line], pieces[line]);
+      for (std::size_t line = 0; line < lines.size(); ++line) tokenizer.encode(lines[line], tokens[line]);
     });
     wall.push_back(sample.wall);
     cpu.push_back(sample.cpu);
   }
   std::size_t count = 0;
-  for (const auto& line : pieces) count += line.size();
+  for (const auto& line : tokens) count += line.size();
   return {{"lines", lines.size()}, {"pieces", count}, {"wall", wall}, {"cpu", cpu}};
 }
 

@@ -33,7 +33,7 @@ void read_vocabulary(const Files& files) {
   load_vocabulary(folder / files.name);
 }
 
-std::string pieces_json(std::size_t n) {
+std::string tokens_json(std::size_t n) {
   return R"({"[UNK]":0)" +
          repeated(n, [](std::size_t i) { return numbered(",\"a", i) + "\":" + std::to_string(i + 1); }) + "}";
 }
@@ -48,11 +48,11 @@ TEST(VocabularyFileBounds, ManyLines) {
       read_vocabulary);
 }
 
-TEST(VocabularyFileBounds, AnotherNumberForEachPiece) {
+TEST(VocabularyFileBounds, AnotherNumberForEachToken) {
   expect_linear(
       {8000, model_steps, model_memory},
       [](std::size_t n) {
-        return Files{"vocab.json", pieces_json(n), "merges.txt", "#version: 0.2\n"};
+        return Files{"vocab.json", tokens_json(n), "merges.txt", "#version: 0.2\n"};
       },
       read_vocabulary);
 }

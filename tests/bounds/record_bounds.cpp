@@ -11,7 +11,7 @@
 #include "base/sha256.hpp"
 #include "bounds/inputs.hpp"
 #include "bounds/linear.hpp"
-#include "data/sentencepiece_pieces.hpp"
+#include "data/sentencepiece_tokens.hpp"
 #include "record/events.hpp"
 #include "record/safetensors_header.hpp"
 #include "record/spool_reader.hpp"
@@ -169,17 +169,17 @@ std::string wire(char number, const std::string& content) {
 }
 
 void read_sentencepiece(const std::string& model) {
-  sentencepiece_pieces(model);
+  sentencepiece_tokens(model);
   sentencepiece_contents(model);
 }
 
-TEST(SentencePieceBounds, ManyPieces) {
+TEST(SentencePieceBounds, ManyTokens) {
   expect_linear(
       {20000, 600.0, 40.0}, [](std::size_t n) { return repeated(n, wire(1, wire(1, "a"))); },
       read_sentencepiece);
 }
 
-TEST(SentencePieceBounds, ManyTextsOfAPiece) {
+TEST(SentencePieceBounds, ManyTextsOfAToken) {
   expect_linear(
       {20000, 600.0, 40.0}, [](std::size_t n) { return wire(1, repeated(n, wire(1, "a"))); },
       read_sentencepiece);

@@ -36,12 +36,12 @@ T made(const Schema& schema, Settings settings) {
 
 /// As training and serving do it, and back.
 void cut(const Tokenizer& tokenizer, const std::string& text) {
-  std::vector<std::int32_t> pieces;
+  std::vector<std::int32_t> tokens;
   std::vector<ByteRange> ranges;
-  tokenizer.encode(text, pieces);
-  pieces.clear();
-  tokenizer.encode(text, pieces, ranges);
-  tokenizer.decode(pieces);
+  tokenizer.encode(text, tokens);
+  tokens.clear();
+  tokenizer.encode(text, tokens, ranges);
+  tokenizer.decode(tokens);
 }
 
 /// A token takes four bytes, and its range sixteen; normalized text has a range for each byte.
@@ -80,8 +80,8 @@ const Text hostile_texts[] = {
     {"LongBeginningsOfAddedTokens", [](std::size_t n) { return repeated(n, "[["); }},
 };
 
-const Strings tokens = {"plain [E]", "lstrip,rstrip,normalized [F]", "single_word a[",
-                        "plain " + std::string(60, '[') + "]", "lstrip,rstrip \u2003"};
+const Strings added = {"plain [E]", "lstrip,rstrip,normalized [F]", "single_word a[",
+                       "plain " + std::string(60, '[') + "]", "lstrip,rstrip \u2003"};
 
 /// Tokenizers that cut words of bytes do not know these tokens.
 Strings outside(Strings list) {
@@ -94,7 +94,7 @@ Strings outside(Strings list) {
 }
 
 Strings with_tokens(Strings vocabulary) {
-  for (const std::string& token : tokens) vocabulary.push_back(token.substr(token.find(' ') + 1));
+  for (const std::string& token : added) vocabulary.push_back(token.substr(token.find(' ') + 1));
   return vocabulary;
 }
 
@@ -102,7 +102,7 @@ const wordpiece::WordPiece& word_piece() {
   static const auto tokenizer = [] {
     auto made_one = std::make_unique<wordpiece::WordPiece>(
         options_of(wordpiece::WordPiece::options(),
-                   {{"vocab", std::string("vocab.txt")}, {"added_tokens", tokens}}),
+                   {{"vocab", std::string("vocab.txt")}, {"added_tokens", added}}),
         TokenizerContext{});
     made_one->load(
         with_tokens({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "##a", "##aa", "'", "1", "##1"}));
@@ -116,11 +116,11 @@ const byte_bpe::ByteBpe& byte_pairs() {
     Strings vocabulary = {"[PAD]", "[UNK]", "[CLS]", "[SEP]"};
     for (int byte = 0; byte < 256; ++byte)
       vocabulary.push_back(byte_bpe::printable(std::string(1, static_cast<char>(byte))));
-    for (const char* piece : {"aa", "aaa", "aaaa", "ab", "abc", "ll", "11", "111"})
-      vocabulary.emplace_back(piece);
+    for (const char* token : {"aa", "aaa", "aaaa", "ab", "abc", "ll", "11", "111"})
+      vocabulary.emplace_back(token);
     auto made_one = std::make_unique<byte_bpe::ByteBpe>(
         options_of(byte_bpe::ByteBpe::options(),
-                   {{"vocab", std::string("vocab.txt")}, {"added_tokens", outside(tokens)}}),
+                   {{"vocab", std::string("vocab.txt")}, {"added_tokens", outside(added)}}),
         TokenizerContext{});
     made_one->load(with_tokens(std::move(vocabulary)));
     return made_one;
@@ -179,31 +179,31 @@ INSTANTIATE_TEST_SUITE_P(Hostile, TextBounds, ::testing::ValuesIn(hostile_texts)
 
 // --- vocabularies ---
 
-void load_word_pieces(const Strings& pieces) {
+void load_word_pieces(const Strings& tokens) {
   Strings vocabulary = {"[PAD]", "[UNK]", "[CLS]", "[SEP]"};
-  vocabulary.insert(vocabulary.end(), pieces.begin(), pieces.end());
+  vocabulary.insert(vocabulary.end(), tokens.begin(), tokens.end());
   made<wordpiece::WordPiece>(wordpiece::WordPiece::options(), {}).load(std::move(vocabulary));
 }
 
-void load_byte_pairs(const Strings& pieces) {
+void load_byte_pairs(const Strings& tokens) {
   Strings vocabulary = {"[PAD]", "[UNK]", "[CLS]", "[SEP]"};
   for (int byte = 0; byte < 256; ++byte)
     vocabulary.push_back(byte_bpe::printable(std::string(1, static_cast<char>(byte))));
-  vocabulary.insert(vocabulary.end(), pieces.begin(), pieces.end());
+  vocabulary.insert(vocabulary.end(), tokens.begin(), tokens.end());
   made<byte_bpe::ByteBpe>(byte_bpe::ByteBpe::options(), {}).load(std::move(vocabulary));
 }
 
-Strings numbered_pieces(std::size_t n) {
-  Strings pieces;
-  for (std::size_t i = 0; i < n; ++i) pieces.push_back(numbered("ab", i));
-  return pieces;
+Strings numbered_tokens(std::size_t n) {
+  Strings tokens;
+  for (std::size_t i = 0; i < n; ++i) tokens.push_back(numbered("ab", i));
+  return tokens;
 }
 
 /// Some tables double where others do not.
 constexpr double table_memory = 250.0, table_steps = 4000.0;
 
 TEST(VocabularyBounds, ManyWordPieces) {
-  expect_linear({8000, table_steps, table_memory}, numbered_pieces, load_word_pieces);
+  expect_linear({8000, table_steps, table_memory}, numbered_tokens, load_word_pieces);
 }
 
 TEST(VocabularyBounds, OneLongWordPiece) {
@@ -213,7 +213,7 @@ TEST(VocabularyBounds, OneLongWordPiece) {
 }
 
 TEST(VocabularyBounds, ManyBytePairs) {
-  expect_linear({8000, table_steps, table_memory}, numbered_pieces, load_byte_pairs);
+  expect_linear({8000, table_steps, table_memory}, numbered_tokens, load_byte_pairs);
 }
 
 TEST(VocabularyBounds, OneLongBytePair) {
@@ -225,14 +225,14 @@ TEST(VocabularyBounds, OneLongBytePair) {
       load_byte_pairs);
 }
 
-TEST(VocabularyBounds, PiecesWithinEachOther) {
+TEST(VocabularyBounds, TokensWithinEachOther) {
   expect_linear(
       {50000, table_steps, table_memory},
       [](std::size_t n) {
-        Strings pieces;
+        Strings tokens;
         for (std::size_t length = 2, bytes = 0; bytes < n; bytes += length++)
-          pieces.emplace_back(length, 'a');
-        return pieces;
+          tokens.emplace_back(length, 'a');
+        return tokens;
       },
       load_byte_pairs);
 }
@@ -241,25 +241,25 @@ TEST(VocabularyBounds, ManyMerges) {
   expect_linear(
       {4000, table_steps, table_memory},
       [](std::size_t n) {
-        Strings pieces, merges = {std::string(byte_bpe::merges_header)};
+        Strings tokens, merges = {std::string(byte_bpe::merges_header)};
         for (std::size_t i = 0; i < n; ++i) {
-          pieces.push_back(numbered("b", i));
+          tokens.push_back(numbered("b", i));
           if (i >= 10) merges.push_back(numbered("b", i / 10) + " " + std::to_string(i % 10));
         }
-        pieces.insert(pieces.end(), merges.begin(), merges.end());
-        return pieces;
+        tokens.insert(tokens.end(), merges.begin(), merges.end());
+        return tokens;
       },
       load_byte_pairs);
 }
 
-void load_words(const Strings& pieces) {
+void load_words(const Strings& tokens) {
   Strings vocabulary = {"[PAD]", "[UNK]", "[CLS]", "[SEP]"};
-  vocabulary.insert(vocabulary.end(), pieces.begin(), pieces.end());
+  vocabulary.insert(vocabulary.end(), tokens.begin(), tokens.end());
   made_by(encore_register_word, {{"vocab", std::string("vocab.txt")}})->load(std::move(vocabulary));
 }
 
 TEST(VocabularyBounds, ManyWords) {
-  expect_linear({8000, table_steps, table_memory}, numbered_pieces, load_words);
+  expect_linear({8000, table_steps, table_memory}, numbered_tokens, load_words);
 }
 
 TEST(VocabularyBounds, OneLongWord) {
@@ -272,40 +272,40 @@ TEST(VocabularyBounds, ManyCharacters) {
   expect_linear(
       {8000, table_steps, 400.0},
       [](std::size_t n) {
-        Strings pieces = {"[PAD]", "[UNK]", "[CLS]", "[SEP]"};
+        Strings tokens = {"[PAD]", "[UNK]", "[CLS]", "[SEP]"};
         for (std::size_t i = 0; i < n; ++i) {  // from U+4E00 on
           const std::size_t point = 0x4E00 + i;
-          pieces.push_back({static_cast<char>(0xE0 | point >> 12),
+          tokens.push_back({static_cast<char>(0xE0 | point >> 12),
                             static_cast<char>(0x80 | (point >> 6 & 63)),
                             static_cast<char>(0x80 | (point & 63))});
         }
-        return pieces;
+        return tokens;
       },
-      [](const Strings& pieces) {
-        made_by(encore_register_character, {{"vocab", std::string("vocab.txt")}})->load(pieces);
+      [](const Strings& tokens) {
+        made_by(encore_register_character, {{"vocab", std::string("vocab.txt")}})->load(tokens);
       });
 }
 
 /// With a text in which each of them begins everywhere.
 TEST(VocabularyBounds, ManyAddedTokens) {
-  expect_linear({1000, table_steps, 1200.0}, numbered_pieces, [](const Strings& pieces) {
+  expect_linear({1000, table_steps, 1200.0}, numbered_tokens, [](const Strings& tokens) {
     Strings named;
-    for (const std::string& piece : pieces) named.push_back("plain " + piece);
+    for (const std::string& token : tokens) named.push_back("plain " + token);
     wordpiece::WordPiece tokenizer(options_of(wordpiece::WordPiece::options(),
                                               {{"vocab", std::string("vocab.txt")}, {"added_tokens", named}}),
                                    {});
     Strings vocabulary = {"[PAD]", "[UNK]", "[CLS]", "[SEP]"};
-    vocabulary.insert(vocabulary.end(), pieces.begin(), pieces.end());
+    vocabulary.insert(vocabulary.end(), tokens.begin(), tokens.end());
     tokenizer.load(vocabulary);
-    cut(tokenizer, repeated(pieces.size(), "ab9"));
+    cut(tokenizer, repeated(tokens.size(), "ab9"));
   });
 }
 
 // --- training ---
 
 template <class T>
-void train(const Schema& schema, const std::string& text, std::int64_t pieces) {
-  made<T>(schema, {{"vocab_size", pieces}, {"min_frequency", std::int64_t{1}}}).train({{text, 1}});
+void train(const Schema& schema, const std::string& text, std::int64_t tokens) {
+  made<T>(schema, {{"vocab_size", tokens}, {"min_frequency", std::int64_t{1}}}).train({{text, 1}});
 }
 
 void train_word_pieces(const std::string& text) {

@@ -8,9 +8,9 @@
 namespace encore::bounds {
 namespace {
 
-std::unique_ptr<unigram::Unigram> trained_unigram(const TextCounts& texts, std::int64_t pieces) {
+std::unique_ptr<unigram::Unigram> trained_unigram(const TextCounts& texts, std::int64_t tokens) {
   auto tokenizer = std::make_unique<unigram::Unigram>(
-      options_of(unigram::Unigram::options(), {{"vocab_size", pieces}}), TokenizerContext{});
+      options_of(unigram::Unigram::options(), {{"vocab_size", tokens}}), TokenizerContext{});
   tokenizer->train(texts);
   return tokenizer;
 }
@@ -22,12 +22,12 @@ const unigram::Unigram& small_unigram() {
 }
 
 void cut_by_unigram(const std::string& text) {
-  std::vector<std::int32_t> pieces;
+  std::vector<std::int32_t> tokens;
   std::vector<ByteRange> ranges;
-  small_unigram().encode(text, pieces);
-  pieces.clear();
-  small_unigram().encode(text, pieces, ranges);
-  small_unigram().decode(pieces);
+  small_unigram().encode(text, tokens);
+  tokens.clear();
+  small_unigram().encode(text, tokens, ranges);
+  small_unigram().decode(tokens);
 }
 
 /// The lattice of the library has nodes for the tokens that begin at each byte.

@@ -22,12 +22,12 @@ enum class Flaw {
   range_backwards,
   range_too_short,
   says_it_drops,
-  other_pieces_with_ranges,
+  other_tokens_with_ranges,
   spells_backwards,
-  shows_special_pieces,
+  shows_special_tokens,
 };
 
-/// A piece per word, with one mistake.
+/// A token per word, with one mistake.
 template <Flaw F>
 class Words final : public Tokenizer {
  public:
@@ -35,8 +35,8 @@ class Words final : public Tokenizer {
   Words(const Options&, const TokenizerContext&) {}
   void load(std::vector<std::string> vocabulary) override {
     std::map<std::string, std::int32_t> numbers;
-    for (const std::string& piece : vocabulary)
-      numbers.emplace(piece, static_cast<std::int32_t>(numbers.size()));
+    for (const std::string& token : vocabulary)
+      numbers.emplace(token, static_cast<std::int32_t>(numbers.size()));
     if (F != Flaw::accepts_anything && (numbers.size() != vocabulary.size() || !numbers.contains("[UNK]")))
       throw Error("this is no vocabulary");
     vocabulary_ = std::move(vocabulary);
@@ -61,13 +61,13 @@ class Words final : public Tokenizer {
     return std::min(static_cast<std::int32_t>(role), 3);
   }
   bool drops_text() const override { return F == Flaw::says_it_drops; }
-  std::string decode(std::span<const std::int32_t> pieces) const override {
+  std::string decode(std::span<const std::int32_t> tokens) const override {
     std::string text;
-    for (const std::int32_t number : pieces) {
-      if (number < 4 && F != Flaw::shows_special_pieces) continue;
-      const std::string& piece = vocabulary_.at(static_cast<std::size_t>(number));
+    for (const std::int32_t number : tokens) {
+      if (number < 4 && F != Flaw::shows_special_tokens) continue;
+      const std::string& token = vocabulary_.at(static_cast<std::size_t>(number));
       text += (text.empty() ? "" : " ") +
-              (F == Flaw::spells_backwards ? std::string(piece.rbegin(), piece.rend()) : piece);
+              (F == Flaw::spells_backwards ? std::string(token.rbegin(), token.rend()) : token);
     }
     return text;
   }
@@ -84,15 +84,15 @@ class Words final : public Tokenizer {
     }
     return words;
   }
-  void append_pieces(std::string_view text, std::vector<std::int32_t>& pieces,
+  void append_tokens(std::string_view text, std::vector<std::int32_t>& tokens,
                      std::vector<ByteRange>* ranges) const override {
-    if (F == Flaw::overwrites) pieces.clear();
+    if (F == Flaw::overwrites) tokens.clear();
     std::size_t number = 0;
     for (ByteRange word : cut(text)) {
       const auto found = numbers_.find(std::string(text.substr(word.begin, word.end - word.begin)));
-      pieces.push_back(found == numbers_.end() ? 1 : found->second);
+      tokens.push_back(found == numbers_.end() ? 1 : found->second);
       if (ranges == nullptr) continue;
-      if (F == Flaw::other_pieces_with_ranges) pieces.back() = 1;
+      if (F == Flaw::other_tokens_with_ranges) tokens.back() = 1;
       if (F == Flaw::range_outside) word.end = text.size() + 1;
       if (F == Flaw::range_backwards && number++ > 0) word = {0, 0};
       if ((F == Flaw::range_too_short || F == Flaw::says_it_drops) && word.end > word.begin + 1) --word.end;
@@ -120,15 +120,15 @@ TEST(SuiteFinds, ATokenizerThatOverwritesOrAcceptsAnything) {
   expect_said(failures_of_words<Flaw::overwrites>(),
               "encoding: encode overwrites what is in the list; it must append");
   expect_said(failures_of_words<Flaw::accepts_anything>(),
-              "loading: a vocabulary without the unknown piece is accepted");
+              "loading: a vocabulary without the unknown token is accepted");
 }
 
-TEST(SuiteFinds, ATokenizerWithoutASpecialPiece) {
+TEST(SuiteFinds, ATokenizerWithoutASpecialToken) {
   expect_said(failures_of_words<Flaw::lacks_a_role>(),
-              "special pieces: no piece has the role \"end\", which every vocabulary needs");
+              "special tokens: no token has the role \"end\", which every vocabulary needs");
   expect_said(
       failures_of_words<Flaw::role_outside>(),
-      "special pieces: the piece with the role \"separator\" has the number 100000, which is not in the "
+      "special tokens: the token with the role \"separator\" has the number 100000, which is not in the "
       "vocabulary");
 }
 
@@ -139,22 +139,22 @@ TEST(SuiteFinds, ATokenizerThatTakesATextForAWord) {
               "encode");
 }
 
-TEST(SuiteFinds, RangesThatAreNotThoseOfThePieces) {
-  expect_said(failures_of_words<Flaw::loses_a_range>(), "ranges: of \"unseen\": 1 pieces have 0 ranges");
+TEST(SuiteFinds, RangesThatAreNotThoseOfTheTokens) {
+  expect_said(failures_of_words<Flaw::loses_a_range>(), "ranges: of \"unseen\": 1 tokens have 0 ranges");
   expect_said(failures_of_words<Flaw::range_outside>(),
               "ranges: of \"unseen\": range 0 is [0, 7), which is no part of its 6 bytes");
   expect_said(failures_of_words<Flaw::range_backwards>(), " and lies before the one in front of it");
   expect_said(failures_of_words<Flaw::range_too_short>(),
               "ranges: of \"unseen\": byte 5 lies in no range, and drops_text() is false");
-  expect_said(failures_of_words<Flaw::other_pieces_with_ranges>(),
-              "encode gives other pieces where ranges are asked for");
+  expect_said(failures_of_words<Flaw::other_tokens_with_ranges>(),
+              "encode gives other tokens where ranges are asked for");
 }
 
 TEST(SuiteFinds, ATokenizerThatCannotSpell) {
   expect_said(failures_of_words<Flaw::spells_backwards>(),
-              "decoding: decode makes \"eht\" of the pieces of \"the\"");
-  expect_said(failures_of_words<Flaw::shows_special_pieces>(),
-              "decoding: decode does not leave out the piece with the role \"padding\"");
+              "decoding: decode makes \"eht\" of the tokens of \"the\"");
+  expect_said(failures_of_words<Flaw::shows_special_tokens>(),
+              "decoding: decode does not leave out the token with the role \"padding\"");
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ class FramesTarget final : public Target {
 
   std::vector<std::string> corpus() override {
     GenerateRequest request{.prompts = {"the", "a"}, .json = true};
-    request.decoding.max_pieces = 4;
+    request.decoding.max_tokens = 4;
     request.decoding.temperature = 0.5;
     request.decoding.stop = {"."};
     const std::string to_worker =
@@ -69,12 +69,12 @@ class FramesTarget final : public Target {
         serve_frame(ServeModel{.digest = std::string(64, 'a'), .step = 12, .notes = {"a note"}}) +
         serve_frame(ServeAnswers{
             {{.id = 1,
-              .pieces = 4,
+              .tokens = 4,
               .text = R"({"label":"A","probability":0.5})",
               .facts = R"({"pieces":4,"unknown":1,"confidence":0.5,"labels":{"A":1}})"},
-             {.id = 2, .pieces = 3, .text = std::string("\0\0\x80\x3f\0\0\0\x40", 8)},
+             {.id = 2, .tokens = 3, .text = std::string("\0\0\x80\x3f\0\0\0\x40", 8)},
              {.id = 3, .outcome = ServeOutcome::part, .text = "th"},
-             {.id = 3, .pieces = 2, .text = R"([[{"text":"the","score":-0.5,"pieces":2,"ended":true}]])"},
+             {.id = 3, .tokens = 2, .text = R"([[{"text":"the","score":-0.5,"pieces":2,"ended":true}]])"},
              {.id = 4, .outcome = ServeOutcome::refused, .text = "too long"}}});
     return {to_worker, from_worker};
   }

@@ -19,9 +19,9 @@ using nlohmann::json;
 const std::string flags_of_marker =
     R"("single_word":false,"lstrip":false,"rstrip":false,"normalized":false,"special":true)";
 
-json numbered(const std::vector<std::string>& pieces) {
+json numbered(const std::vector<std::string>& tokens) {
   json vocabulary = json::object();
-  for (const std::string& piece : pieces) vocabulary.emplace(piece, vocabulary.size());
+  for (const std::string& token : tokens) vocabulary.emplace(token, vocabulary.size());
   return vocabulary;
 }
 
@@ -38,9 +38,9 @@ json markers(const std::vector<std::string>& contents) {
   return list;
 }
 
-std::string lines(const std::vector<std::string>& pieces) {
+std::string lines(const std::vector<std::string>& tokens) {
   std::string text;
-  for (const std::string& piece : pieces) text += piece + "\n";
+  for (const std::string& token : tokens) text += token + "\n";
   return text;
 }
 
@@ -48,12 +48,12 @@ std::string lines(const std::vector<std::string>& pieces) {
 
 const std::vector<std::string> bert_markers = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
 
-std::vector<std::string> bert_pieces() {
-  std::vector<std::string> pieces = bert_markers;
-  pieces.insert(pieces.end(),
+std::vector<std::string> bert_tokens() {
+  std::vector<std::string> tokens = bert_markers;
+  tokens.insert(tokens.end(),
                 {"the",  "low",    "##est",  "##er", "new", "##s", "turm", "!",   ".",    "'",
                  "2026", "\u65e5", "\u672c", "a",    "##b", "e",   "x",    "##x", "[E9]", "new york"});
-  return pieces;
+  return tokens;
 }
 
 json bert_config(const std::string& architecture) {
@@ -63,7 +63,7 @@ json bert_config(const std::string& architecture) {
     "max_position_embeddings":48,"model_type":"bert","num_attention_heads":2,"num_hidden_layers":2,
     "pad_token_id":0,"tie_word_embeddings":true,"type_vocab_size":2,"use_cache":true})");
   config["architectures"].push_back(architecture);
-  config["vocab_size"] = bert_pieces().size();
+  config["vocab_size"] = bert_tokens().size();
   return config;
 }
 
@@ -85,14 +85,14 @@ json bert_whole() {
     "model":{"type":"WordPiece","unk_token":"[UNK]","continuing_subword_prefix":"##",
       "max_input_chars_per_word":100}})");
   whole["added_tokens"] = markers(bert_markers);
-  const std::vector<std::string> pieces = bert_pieces();
+  const std::vector<std::string> tokens = bert_tokens();
   for (const std::string added : {"[E9]", "new york"}) {
-    json token = marker(added, static_cast<std::size_t>(std::ranges::find(pieces, added) - pieces.begin()));
+    json token = marker(added, static_cast<std::size_t>(std::ranges::find(tokens, added) - tokens.begin()));
     token["special"] = added == "[E9]";
     token["normalized"] = token["rstrip"] = added == "new york";
     whole["added_tokens"].push_back(std::move(token));
   }
-  whole["model"]["vocab"] = numbered(pieces);
+  whole["model"]["vocab"] = numbered(tokens);
   return whole;
 }
 
@@ -109,7 +109,7 @@ json added_tokens_by_number(const json& whole) {
 
 FolderFiles bert_folder() {
   return {{"config.json", bert_config("BertModel").dump()},
-          {"vocab.txt", lines(bert_pieces())},
+          {"vocab.txt", lines(bert_tokens())},
           {"tokenizer.json", bert_whole().dump()},
           {"tokenizer_config.json",
            R"({"cls_token":"[CLS]","do_lower_case":true,"mask_token":"[MASK]","model_max_length":40,
@@ -133,7 +133,7 @@ FolderFiles bert_folder() {
           {"config_sentence_transformers.json", R"({"prompts":{},"default_prompt_name":null})"}};
 }
 
-/// With pieces in tokenizer.json alone, and classes.
+/// With tokens in tokenizer.json alone, and classes.
 FolderFiles bert_whole_folder() {
   json config = bert_config("BertForTokenClassification");
   config["id2label"] = {{"0", "O"}, {"1", "B-PER"}, {"2", "I-PER"}};
@@ -152,10 +152,10 @@ const std::string roberta_tokenizer_config =
 
 FolderFiles byte_bpe_folder(json config, const std::vector<std::string>& markers_of_it,
                             const std::string& tokenizer_config) {
-  const std::vector<std::string> pieces = byte_pieces(markers_of_it);
-  config["vocab_size"] = pieces.size();
+  const std::vector<std::string> tokens = byte_tokens(markers_of_it);
+  config["vocab_size"] = tokens.size();
   return {{"config.json", config.dump()},
-          {"vocab.json", numbered(pieces).dump()},
+          {"vocab.json", numbered(tokens).dump()},
           {"merges.txt", byte_merges},
           {"tokenizer_config.json", tokenizer_config}};
 }
@@ -167,7 +167,7 @@ json roberta_config() {
   return config;
 }
 
-/// Pieces and merges in tokenizer.json alone.
+/// Tokens and merges in tokenizer.json alone.
 FolderFiles roberta_whole_folder() {
   json whole = json::parse(R"({"version":"1.0","truncation":null,"padding":null,"normalizer":null,
     "pre_tokenizer":{"type":"ByteLevel","add_prefix_space":false,"trim_offsets":true,"use_regex":true},
@@ -178,10 +178,10 @@ FolderFiles roberta_whole_folder() {
       "end_of_word_suffix":"","fuse_unk":false,"byte_fallback":false,"ignore_merges":false,
       "merges":[["l","o"],["lo","w"],["Ġ","low"],"e r"]}})");
   whole["added_tokens"] = markers(roberta_markers);
-  const std::vector<std::string> pieces = byte_pieces(roberta_markers);
-  whole["model"]["vocab"] = numbered(pieces);
+  const std::vector<std::string> tokens = byte_tokens(roberta_markers);
+  whole["model"]["vocab"] = numbered(tokens);
   json config = roberta_config();
-  config["vocab_size"] = pieces.size();
+  config["vocab_size"] = tokens.size();
   return {{"config.json", config.dump()},
           {"tokenizer.json", whole.dump()},
           {"tokenizer_config.json", roberta_tokenizer_config}};
@@ -221,20 +221,20 @@ FolderFiles bart_folder() {
 
 FolderFiles marian_folder() {
   const SentencePieceFile model = sentencepiece_file("plain");
-  std::vector<std::string> pieces = {"</s>", "<unk>"};
-  for (const std::string& piece : model.pieces)
-    if (!piece.starts_with('<')) pieces.push_back(piece);
-  pieces.insert(pieces.end(), {">>de<<", "<pad>"});
+  std::vector<std::string> tokens = {"</s>", "<unk>"};
+  for (const std::string& token : model.tokens)
+    if (!token.starts_with('<')) tokens.push_back(token);
+  tokens.insert(tokens.end(), {">>de<<", "<pad>"});
   json config = json::parse(R"({"activation_function":"swish","architectures":["MarianMTModel"],
     "attention_dropout":0.0,"d_model":16,"decoder_attention_heads":2,"decoder_ffn_dim":24,
     "decoder_layers":2,"dropout":0.1,"encoder_attention_heads":2,"encoder_ffn_dim":24,"encoder_layers":2,
     "eos_token_id":0,"forced_eos_token_id":0,"is_encoder_decoder":true,"max_position_embeddings":160,
     "model_type":"marian","scale_embedding":true,"share_encoder_decoder_embeddings":true,
     "tie_word_embeddings":true})");
-  config["vocab_size"] = config["decoder_vocab_size"] = pieces.size();
-  config["pad_token_id"] = config["decoder_start_token_id"] = pieces.size() - 1;
+  config["vocab_size"] = config["decoder_vocab_size"] = tokens.size();
+  config["pad_token_id"] = config["decoder_start_token_id"] = tokens.size() - 1;
   return {{"config.json", config.dump()},
-          {"vocab.json", numbered(pieces).dump()},
+          {"vocab.json", numbered(tokens).dump()},
           {"source.spm", model.bytes},
           {"target.spm", model.bytes},
           {"tokenizer_config.json",
@@ -253,7 +253,7 @@ FolderFiles t5_folder() {
     "layer_norm_epsilon":1e-6,"model_type":"t5","num_decoder_layers":2,"num_heads":2,"num_layers":2,
     "pad_token_id":0,"relative_attention_max_distance":24,"relative_attention_num_buckets":8,
     "scale_decoder_outputs":true,"tie_word_embeddings":true})");
-  config["vocab_size"] = model.pieces.size() + 7;
+  config["vocab_size"] = model.tokens.size() + 7;
   return {{"config.json", config.dump()},
           {"spiece.model", model.bytes},
           {"tokenizer_config.json",
@@ -263,7 +263,7 @@ FolderFiles t5_folder() {
 
 }  // namespace
 
-std::vector<std::string> byte_pieces(std::vector<std::string> markers_of_it) {
+std::vector<std::string> byte_tokens(std::vector<std::string> markers_of_it) {
   for (const unsigned char byte : byte_bpe::alphabet())
     markers_of_it.push_back(byte_bpe::printable(std::string(1, static_cast<char>(byte))));
   markers_of_it.insert(markers_of_it.end(), {"lo", "low", "\u0120low", "er"});

@@ -10,17 +10,17 @@ namespace encore::fuzz {
 /// The content of each file by its path in the folder, without weights.
 using FolderFiles = std::map<std::string, std::string>;
 
-/// By a name: "bert", "bert_whole" (its pieces are in tokenizer.json alone). `exp import` takes each of them.
+/// By a name: "bert", "bert_whole" (its tokens are in tokenizer.json alone). `exp import` takes each of them.
 const std::map<std::string, FolderFiles>& model_folders();
 
-/// The pieces of a byte-level vocabulary: these markers, all bytes, and those that byte_merges makes.
-std::vector<std::string> byte_pieces(std::vector<std::string> markers);
+/// The tokens of a byte-level vocabulary: these markers, all bytes, and those that byte_merges makes.
+std::vector<std::string> byte_tokens(std::vector<std::string> markers);
 inline const std::string byte_merges = "#version: 0.2\nl o\nlo w\n\u0120 low\ne r\n";
 
-/// A small model of SentencePiece, and its pieces: "plain", or "bytes" with a piece for each byte.
+/// A small model of SentencePiece, and its tokens: "plain", or "bytes" with a token for each byte.
 struct SentencePieceFile {
   std::string bytes;
-  std::vector<std::string> pieces;
+  std::vector<std::string> tokens;
 };
 SentencePieceFile sentencepiece_file(const std::string& name);
 

@@ -12,7 +12,7 @@ namespace encore::fuzz {
 using Words = std::vector<std::string>;
 
 /// One to eight changes: bits and bytes, what is taken out, doubled or moved, words of the format, numbers at
-/// the edges of their types, a piece of another input.
+/// the edges of their types, a part of another input.
 void mutate_bytes(std::string& input, const Words& words, const std::vector<std::string>& others,
                   Random& random);
 

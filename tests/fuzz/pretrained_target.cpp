@@ -165,10 +165,10 @@ class PretrainedTarget final : public Target {
                                 .lines = lines,
                                 .max_length = experiment.data.max_length};
     for (const Special role : all_specials)
-      if (const std::optional<std::int32_t> piece = tokenizer.find(role)) {
+      if (const std::optional<std::int32_t> token = tokenizer.find(role)) {
         written.specials[static_cast<std::size_t>(role)] =
-            tokenizer.vocabulary()[static_cast<std::size_t>(*piece)];
-        written.special_numbers.push_back(*piece);
+            tokenizer.vocabulary()[static_cast<std::size_t>(*token)];
+        written.special_numbers.push_back(*token);
       }
     family_of(folder.config).tokenizer->written(written);
     pretrained_config_to_json(folder.config).dump();
@@ -185,7 +185,7 @@ class PretrainedTarget final : public Target {
   }
 
   /// The folder that the input's name begins with, with one file replaced. After most mutations of a
-  /// vocabulary config.json says how many pieces it has: else nothing behind that comparison would ever be
+  /// vocabulary config.json says how many tokens it has: else nothing behind that comparison would ever be
   /// read.
   fs::path write_folder(const NamedInput& input) const {
     const std::size_t blank = input.name.find(' ');
@@ -213,7 +213,7 @@ class PretrainedTarget final : public Target {
                                   const std::string& vocabulary) {
     try {
       nlohmann::json fitting = nlohmann::json::parse(config);
-      fitting["vocab_size"] = piece_count(load_vocabulary(folder / vocabulary));
+      fitting["vocab_size"] = token_count(load_vocabulary(folder / vocabulary));
       if (fitting.contains("decoder_vocab_size")) fitting["decoder_vocab_size"] = fitting["vocab_size"];
       write_bytes(folder / "config.json", fitting.dump());
     } catch (const Error&) {  // which open_hugging_face_folder says again

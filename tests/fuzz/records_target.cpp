@@ -96,7 +96,7 @@ std::string attention() {
 std::string reference() {
   TextReference reference{.source = "dev", .step = 3, .embeddings = {{0.0, 1.0}, {1.0, 0.5}}};
   reference.histograms.add(
-      {.pieces = 7, .unknown = 1, .confidence = 0.9, .distance = 1.0, .labels = {{"A", 1}}});
+      {.tokens = 7, .unknown = 1, .confidence = 0.9, .distance = 1.0, .labels = {{"A", 1}}});
   return reference.json();
 }
 
@@ -223,7 +223,7 @@ class RecordsTarget final : public Target {
     write("reference.json", content);
     const auto read = find_reference(path());
     const std::vector<float> embedding = {0.5F, 2.0F};
-    const TextFacts facts = {.pieces = 3, .unknown = 3, .confidence = 1.0, .labels = {{"A", 2}}};
+    const TextFacts facts = {.tokens = 3, .unknown = 3, .confidence = 1.0, .labels = {{"A", 2}}};
     if (read) {
       read->embeddings.distance(embedding);
       TextHistograms histograms = read->histograms;

@@ -1,5 +1,5 @@
 // Models of SentencePiece, as the control program reads them without the library.
-#include "data/sentencepiece_pieces.hpp"
+#include "data/sentencepiece_tokens.hpp"
 #include "fuzz/target.hpp"
 
 namespace encore::fuzz {
@@ -27,7 +27,7 @@ class SentencePieceTarget final : public Target {
     mutate_bytes(input, words, others, random);
   }
 
-  void take(const std::string& input) override { sentencepiece_pieces(input); }
+  void take(const std::string& input) override { sentencepiece_tokens(input); }
 };
 
 }  // namespace

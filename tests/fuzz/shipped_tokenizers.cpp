@@ -55,20 +55,20 @@ std::unique_ptr<Tokenizer> make_tokenizer(const std::string& name, const Options
 }
 
 void require_sound(const Tokenizer& tokenizer, std::string_view text) {
-  Numbers plain, pieces;
+  Numbers plain, tokens;
   std::vector<ByteRange> ranges;
   tokenizer.encode(text, plain);
-  tokenizer.encode(text, pieces, ranges);
-  require(plain == pieces, "other pieces where ranges are asked for");
-  require(pieces.size() == ranges.size(), "another number of ranges than of pieces");
+  tokenizer.encode(text, tokens, ranges);
+  require(plain == tokens, "other tokens where ranges are asked for");
+  require(tokens.size() == ranges.size(), "another number of ranges than of tokens");
   const auto size = static_cast<std::int32_t>(tokenizer.vocabulary().size());
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    require(pieces[i] >= 0 && pieces[i] < size, "a number outside of the vocabulary");
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    require(tokens[i] >= 0 && tokens[i] < size, "a number outside of the vocabulary");
     require(ranges[i].begin <= ranges[i].end && ranges[i].end <= text.size(), "a range outside of the text");
     require(i == 0 || (ranges[i - 1].begin <= ranges[i].begin && ranges[i - 1].end <= ranges[i].end),
             "a range that goes back");
   }
-  tokenizer.decode(pieces);
+  tokenizer.decode(tokens);
 }
 
 const std::vector<std::string>& hostile_texts() {

@@ -21,7 +21,7 @@ const std::vector<Offer>& tokenizer_offers();
 std::unique_ptr<Tokenizer> make_tokenizer(const std::string& name, const Options& options);
 
 /// Encodes the text in both ways and decodes it. Throws std::logic_error where the two ways give other
-/// pieces, a number is outside of the vocabulary, or the ranges leave the text or go back.
+/// tokens, a number is outside of the vocabulary, or the ranges leave the text or go back.
 void require_sound(const Tokenizer& tokenizer, std::string_view text);
 
 /// Texts that are hard to cut: parts of characters, combining marks, every kind of white space, markers.

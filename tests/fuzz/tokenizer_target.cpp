@@ -55,13 +55,13 @@ Case case_of(const std::string& input) {
   return result;
 }
 
-std::string lines(const std::vector<std::string>& pieces) {
-  return vocabulary_text(pieces);
+std::string lines(const std::vector<std::string>& tokens) {
+  return vocabulary_text(tokens);
 }
 
 std::string unigram_lines(const std::string& model) {
   const SentencePieceFile file = sentencepiece_file(model);
-  std::vector<std::string> all = file.pieces;
+  std::vector<std::string> all = file.tokens;
   all.emplace_back("<extra_id_0>");
   all.emplace_back(sentencepiece_header);
   all.push_back("model " + to_base64(file.bytes));
@@ -73,7 +73,7 @@ std::string wordpiece_lines() {
 }
 
 std::string byte_lines(bool with_merges) {
-  return lines(byte_pieces({"<s>", "<pad>", "</s>", "<unk>", "<mask>"})) + (with_merges ? byte_merges : "");
+  return lines(byte_tokens({"<s>", "<pad>", "</s>", "<unk>", "<mask>"})) + (with_merges ? byte_merges : "");
 }
 
 class TokenizerTarget final : public Target {

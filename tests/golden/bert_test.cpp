@@ -78,7 +78,7 @@ struct BertModel {
   BertModel(const fs::path& folder, const json& texts, Space space, Precision precision)
       : registry(load_builtin_plugins()),
         experiment(bert_experiment(registry, folder, space, precision)),
-        size{.vocabulary = pretrained_config_from_json(load_json(folder / config_file)).pieces,
+        size{.vocabulary = pretrained_config_from_json(load_json(folder / config_file)).tokens,
              .labels = std::vector<std::string>(space == Space::sequences ? 3 : 4),
              .columns = {{.name = targets_column, .space = space, .truth = true}},
              .outputs = {{.name = classes_output, .space = space}}},

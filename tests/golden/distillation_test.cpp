@@ -208,7 +208,7 @@ TEST_F(DistillationTest, ATeacherThatDoesNotFitIsRefused) {
   Experiment shorter = teacher_experiment();
   shorter.data.max_length = 4;
   EXPECT_EQ(refusal(student, *make_teacher(shorter)),
-            "it reads sequences of up to 4 pieces, and data.max_length is 9 here");
+            "it reads sequences of up to 4 tokens, and data.max_length is 9 here");
   Experiment with_crf = teacher_experiment();
   fill_table(with_crf.model.head, registry, Kind::head, "model.head", "crf", {});
   EXPECT_EQ(refusal(student, *make_teacher(with_crf)), "its head has no class scores that could be learned");

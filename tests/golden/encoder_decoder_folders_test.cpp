@@ -115,7 +115,7 @@ void expect_logits_of_transformers(const std::string& name, int tensors) {
   config.tied = config.scaled_states || *family_of(config).output_matrix == '\0';
   const Registry registry = load_builtin_plugins();
   const PackedBatch packed = batch_of(texts);
-  const ModelSize size = {.vocabulary = config.pieces,
+  const ModelSize size = {.vocabulary = config.tokens,
                           .columns = {{.name = targets_column, .space = Space::target}},
                           .outputs = {{.name = "candidates", .space = Space::target}}};
   const Device device;

@@ -22,7 +22,7 @@ import transformers
 here = pathlib.Path(__file__).resolve().parent
 folder = here / "bert"
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"] + [f"piece{i}" for i in range(26)]
-TEXTS = [  # numbers of pieces, and to which text of a pair each belongs
+TEXTS = [  # numbers of tokens, and to which text of a pair each belongs
     ([2, 5, 6, 7, 3], [0, 0, 0, 0, 0]),
     ([2, 30, 3], [0, 0, 0]),
     ([2, 5, 9, 3, 11, 12, 13, 14, 3], [0, 0, 0, 0, 1, 1, 1, 1, 1]),
@@ -70,7 +70,7 @@ def save(model, name, dtype=torch.float32, rename=lambda key: key, own_output=Fa
     place = folder / name
     place.mkdir(parents=True, exist_ok=True)
     model = model.to(dtype)
-    # Tied to the table of pieces, which a file has once, or always the same.
+    # Tied to the table of tokens, which a file has once, or always the same.
     tied = ("embed_tokens.weight", *(() if own_output else ("lm_head.weight",)), *(getattr(model, "_keys_to_ignore_on_save", None) or ()))
     tensors = {rename(key): value.contiguous() for key, value in model.state_dict().items() if not key.endswith(tied)}
     safetensors.torch.save_file(tensors, place / "model.safetensors", metadata={"format": "pt"})
@@ -180,7 +180,7 @@ def write_expected(result):
 
 
 def minilm(place):
-    """The states of a few rows of three texts, whose pieces are stored too, in float32 as the weights are."""
+    """The states of a few rows of three texts, whose tokens are stored too, in float32 as the weights are."""
     tokenizer = transformers.AutoTokenizer.from_pretrained(place)
     model = transformers.BertModel.from_pretrained(place).double().eval()
     long = " ".join(["The committee met again in Geneva on Tuesday, but nobody could say what it had decided."] * 5)

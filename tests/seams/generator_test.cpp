@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "base/sha256.hpp"
-#include "infer/next_piece.hpp"
+#include "infer/next_token.hpp"
 #include "infer/setup.hpp"
 #include "seams/copying.hpp"
 #include "support/child_threads.hpp"
@@ -18,21 +18,21 @@ namespace {
 
 using namespace encore::testing;
 
-using Pieces = std::vector<std::int32_t>;
+using Tokens = std::vector<std::int32_t>;
 using Texts = std::vector<std::vector<GeneratedText>>;
 
 /// Prompts, or sources with the first row of the decoder.
-ExampleSet set_of(const std::vector<Pieces>& texts, bool sources) {
+ExampleSet set_of(const std::vector<Tokens>& texts, bool sources) {
   SetBuilder builder;
-  Pieces lengths, ids;
-  for (const Pieces& text : texts) {
+  Tokens lengths, ids;
+  for (const Tokens& text : texts) {
     lengths.push_back(static_cast<std::int32_t>(text.size()));
     ids.insert(ids.end(), text.begin(), text.end());
   }
   ExampleArrays arrays = {.lengths = builder.keep(lengths), .ids = builder.keep(ids)};
   if (sources) {
-    arrays.target_lengths = builder.keep(Pieces(texts.size(), 1));
-    arrays.target_ids = builder.keep(Pieces(texts.size(), start));
+    arrays.target_lengths = builder.keep(Tokens(texts.size(), 1));
+    arrays.target_ids = builder.keep(Tokens(texts.size(), start));
   }
   return builder.set(arrays);
 }
@@ -72,26 +72,26 @@ struct GeneratorTest : CopyTest {
   }
 
   /// Returns short prompts of words 4 to 11.
-  static std::vector<Pieces> prompts(std::size_t count, std::int32_t longest = 6) {
+  static std::vector<Tokens> prompts(std::size_t count, std::int32_t longest = 6) {
     Numbers numbers(11);
-    std::vector<Pieces> all(count);
-    for (Pieces& text : all)
+    std::vector<Tokens> all(count);
+    for (Tokens& text : all)
       for (std::int32_t i = 0; i <= numbers.below(longest); ++i)
         text.push_back(4 + numbers.below(vocabulary - 4));
     return all;
   }
 
-  Texts run(Model& model, const std::vector<Pieces>& texts, const Decoding& decoding) {
+  Texts run(Model& model, const std::vector<Tokens>& texts, const Decoding& decoding) {
     return Generator(model, *tokenizer).run(set_of(texts, model.needs().target), decoding);
   }
 
   /// Returns the logits of the token after `written`, by scoring all of it.
-  std::vector<float> next_logits(Model& model, const Pieces& prompt, const Pieces& written) {
+  std::vector<float> next_logits(Model& model, const Tokens& prompt, const Tokens& written) {
     PackedBatch packed;
     if (model.needs().target) {
       packed = pack_pairs({{prompt, written}});
     } else {
-      Pieces all = prompt;
+      Tokens all = prompt;
       all.insert(all.end(), written.begin(), written.end());
       packed = make_batch({static_cast<std::int32_t>(all.size())}, vocabulary, vocabulary, 1);
       packed.ids = all;
@@ -104,43 +104,43 @@ struct GeneratorTest : CopyTest {
   }
 
   /// The search of infer/beam_search.hpp without a cache and without slots.
-  std::vector<GeneratedText> searched(Model& model, const Pieces& prompt, const Decoding& decoding) {
+  std::vector<GeneratedText> searched(Model& model, const Tokens& prompt, const Decoding& decoding) {
     struct Hypothesis {
-      Pieces pieces;
+      Tokens tokens;
       double log_probability = 0.0;
     };
     const auto beam = static_cast<std::size_t>(decoding.beam);
     std::vector<Hypothesis> live = {{}};
     std::vector<GeneratedText> ended;
-    const auto finish = [&](const Hypothesis& of, double pieces, bool is_end) {
-      ended.push_back({of.pieces, tokenizer->decode(of.pieces),
-                       of.log_probability / std::pow(pieces, decoding.length_penalty), is_end});
+    const auto finish = [&](const Hypothesis& of, double tokens, bool is_end) {
+      ended.push_back({of.tokens, tokenizer->decode(of.tokens),
+                       of.log_probability / std::pow(tokens, decoding.length_penalty), is_end});
     };
-    while (ended.size() < beam && live[0].pieces.size() < static_cast<std::size_t>(decoding.max_pieces)) {
+    while (ended.size() < beam && live[0].tokens.size() < static_cast<std::size_t>(decoding.max_tokens)) {
       std::vector<Hypothesis> next;
       for (const Hypothesis& each : live) {
-        std::vector<float> logits = next_logits(model, prompt, each.pieces);
-        Pieces seen = model.needs().target ? Pieces{start} : prompt;
-        seen.insert(seen.end(), each.pieces.begin(), each.pieces.end());
+        std::vector<float> logits = next_logits(model, prompt, each.tokens);
+        Tokens seen = model.needs().target ? Tokens{start} : prompt;
+        seen.insert(seen.end(), each.tokens.begin(), each.tokens.end());
         penalize_repetitions(seen, decoding.repetition_penalty, logits);
-        for (const NextPiece& candidate : most_probable(logits, vocabulary)) {
-          if (candidate.piece == tokenizer->special(Special::padding)) continue;  // is never written
-          next.push_back({each.pieces, each.log_probability + candidate.log_probability});
-          next.back().pieces.push_back(candidate.piece);
+        for (const NextToken& candidate : most_probable(logits, vocabulary)) {
+          if (candidate.token == tokenizer->special(Special::padding)) continue;  // is never written
+          next.push_back({each.tokens, each.log_probability + candidate.log_probability});
+          next.back().tokens.push_back(candidate.token);
         }
       }
       std::ranges::stable_sort(next, std::ranges::greater(), &Hypothesis::log_probability);
       live.clear();
       for (std::size_t rank = 0; live.size() < beam; ++rank) {
-        if (next[rank].pieces.back() != end) {
+        if (next[rank].tokens.back() != end) {
           live.push_back(next[rank]);
         } else if (rank < beam) {
-          next[rank].pieces.pop_back();
-          finish(next[rank], static_cast<double>(next[rank].pieces.size() + 1), true);
+          next[rank].tokens.pop_back();
+          finish(next[rank], static_cast<double>(next[rank].tokens.size() + 1), true);
         }
       }
     }
-    for (const Hypothesis& each : live) finish(each, static_cast<double>(each.pieces.size()), false);
+    for (const Hypothesis& each : live) finish(each, static_cast<double>(each.tokens.size()), false);
     std::ranges::stable_sort(ended, [](const GeneratedText& a, const GeneratedText& b) {
       return a.ended != b.ended ? a.ended : a.score > b.score;
     });
@@ -150,13 +150,13 @@ struct GeneratorTest : CopyTest {
 
   void expect_searched(bool sources, const Decoding& decoding) {
     const auto model = make(sources);
-    const std::vector<Pieces> texts = prompts(9);
+    const std::vector<Tokens> texts = prompts(9);
     const Texts found = run(*model, texts, decoding);
     for (std::size_t i = 0; i < texts.size(); ++i) {
       const std::vector<GeneratedText> expected = searched(*model, texts[i], decoding);
       ASSERT_EQ(found[i].size(), expected.size()) << "prompt " << i;
       for (std::size_t k = 0; k < expected.size(); ++k) {
-        EXPECT_EQ(found[i][k].pieces, expected[k].pieces) << "prompt " << i << ", text " << k;
+        EXPECT_EQ(found[i][k].tokens, expected[k].tokens) << "prompt " << i << ", text " << k;
         EXPECT_EQ(found[i][k].text, expected[k].text);
         EXPECT_EQ(found[i][k].ended, expected[k].ended);
         EXPECT_NEAR(found[i][k].score, expected[k].score, 1e-5);
@@ -164,7 +164,7 @@ struct GeneratorTest : CopyTest {
     }
   }
 
-  std::string refusal(Model& model, const std::vector<Pieces>& texts, const Decoding& decoding) {
+  std::string refusal(Model& model, const std::vector<Tokens>& texts, const Decoding& decoding) {
     try {
       run(model, texts, decoding);
     } catch (const Error& error) {
@@ -179,37 +179,37 @@ struct GeneratorTest : CopyTest {
 struct BothModels : GeneratorTest, ::testing::WithParamInterface<bool> {};
 
 TEST_P(BothModels, GreedyTextsAreThoseOfScoringTheWhole) {
-  expect_searched(GetParam(), {.max_pieces = 10});
+  expect_searched(GetParam(), {.max_tokens = 10});
 }
 
 TEST_P(BothModels, ABeamFindsWhatASearchWithoutCacheFinds) {
-  expect_searched(GetParam(), {.beam = 2, .texts = 2, .max_pieces = 8});
-  expect_searched(GetParam(), {.beam = 5, .length_penalty = 0.6, .texts = 5, .max_pieces = 8});
+  expect_searched(GetParam(), {.beam = 2, .texts = 2, .max_tokens = 8});
+  expect_searched(GetParam(), {.beam = 5, .length_penalty = 0.6, .texts = 5, .max_tokens = 8});
 }
 
 TEST_P(BothModels, RepetitionsArePenalizedInASearchToo) {
-  expect_searched(GetParam(), {.repetition_penalty = 1.7, .max_pieces = 8});
-  expect_searched(GetParam(), {.beam = 3, .repetition_penalty = 1.3, .texts = 1, .max_pieces = 8});
+  expect_searched(GetParam(), {.repetition_penalty = 1.7, .max_tokens = 8});
+  expect_searched(GetParam(), {.beam = 3, .repetition_penalty = 1.3, .texts = 1, .max_tokens = 8});
 }
 
 bool equal(const std::vector<GeneratedText>& a, const std::vector<GeneratedText>& b) {
   return std::ranges::equal(a, b, [](const GeneratedText& x, const GeneratedText& y) {
-    return x.pieces == y.pieces && x.text == y.text && x.score == y.score && x.ended == y.ended;
+    return x.tokens == y.tokens && x.text == y.text && x.score == y.score && x.ended == y.ended;
   });
 }
 
 const Decoding ways[] = {
-    {.max_pieces = 9},
-    {.beam = 4, .texts = 4, .max_pieces = 9},
-    {.temperature = 1.3, .seed = 5, .texts = 3, .max_pieces = 9},
-    {.temperature = 0.7, .top_k = 4, .top_p = 0.9, .repetition_penalty = 1.2, .seed = 6, .max_pieces = 9},
+    {.max_tokens = 9},
+    {.beam = 4, .texts = 4, .max_tokens = 9},
+    {.temperature = 1.3, .seed = 5, .texts = 3, .max_tokens = 9},
+    {.temperature = 0.7, .top_k = 4, .top_p = 0.9, .repetition_penalty = 1.2, .seed = 6, .max_tokens = 9},
 };
 
 TEST_P(BothModels, ATextIsTheSameAloneAndInAnyCompany) {
   if (!host_reaches_device()) GTEST_SKIP() << "equal bits are promised on the host";
   for (const Precision precision : {Precision::float32, Precision::bfloat16}) {
     const auto model = make(GetParam(), precision);
-    const std::vector<Pieces> texts = prompts(150);  // more than one group
+    const std::vector<Tokens> texts = prompts(150);  // more than one group
     for (const Decoding& way : ways) {
       const Texts together = run(*model, texts, way);
       for (const std::size_t i : {0, 7, 77, 149})
@@ -220,44 +220,44 @@ TEST_P(BothModels, ATextIsTheSameAloneAndInAnyCompany) {
 
 TEST_P(BothModels, DrawsDependOnSeedTextAndPositionAlone) {
   const auto model = make(GetParam());
-  const std::vector<Pieces> texts = prompts(4);
-  const Decoding one = {.temperature = 1.0, .seed = 8, .max_pieces = 9};
+  const std::vector<Tokens> texts = prompts(4);
+  const Decoding one = {.temperature = 1.0, .seed = 8, .max_tokens = 9};
   Decoding three = one, other = one;
   three.texts = 3;
   other.seed = 9;
   const Texts first = run(*model, texts, one), several = run(*model, texts, three);
   for (std::size_t i = 0; i < texts.size(); ++i) {
     EXPECT_TRUE(equal(first[i], {several[i][0]})) << "the first of three is the one";
-    EXPECT_NE(several[i][0].pieces, several[i][1].pieces);
+    EXPECT_NE(several[i][0].tokens, several[i][1].tokens);
   }
   const Texts changed = run(*model, texts, other);
-  const auto differ = [&](std::size_t i) { return changed[i][0].pieces != first[i][0].pieces; };
+  const auto differ = [&](std::size_t i) { return changed[i][0].tokens != first[i][0].tokens; };
   EXPECT_TRUE(differ(0) || differ(1) || differ(2));
   EXPECT_TRUE(equal(run(*model, {texts[2], texts[2]}, one)[1], first[2])) << "the same prompt, the same text";
 }
 
 TEST_P(BothModels, DrawsFollowTheLogitsOfTheWhole) {
   const auto model = make(GetParam());
-  const std::vector<Pieces> texts = prompts(3);
-  const Decoding way = {.temperature = 0.9, .top_p = 0.8, .seed = 4, .max_pieces = 7};
+  const std::vector<Tokens> texts = prompts(3);
+  const Decoding way = {.temperature = 0.9, .top_p = 0.8, .seed = 4, .max_tokens = 7};
   const Texts found = run(*model, texts, way);
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    Pieces written;
+    Tokens written;
     for (std::int64_t position = 0; position < 7; ++position) {
-      const std::int32_t piece =
-          draw_piece(next_logits(*model, texts[i], written), way, draw_number(4, 0, position)).piece;
-      if (piece == end) break;
-      written.push_back(piece);
+      const std::int32_t token =
+          draw_token(next_logits(*model, texts[i], written), way, draw_number(4, 0, position)).token;
+      if (token == end) break;
+      written.push_back(token);
     }
-    EXPECT_EQ(found[i][0].pieces, written) << "prompt " << i;
+    EXPECT_EQ(found[i][0].tokens, written) << "prompt " << i;
   }
 }
 
 TEST_P(BothModels, ATextEndsBeforeAStringThatItComesTo) {
   const auto model = make(GetParam());
-  const std::vector<Pieces> texts = prompts(6);
-  for (Decoding way : {Decoding{.max_pieces = 9}, Decoding{.temperature = 2.0, .max_pieces = 9},
-                       Decoding{.beam = 3, .max_pieces = 9}}) {
+  const std::vector<Tokens> texts = prompts(6);
+  for (Decoding way : {Decoding{.max_tokens = 9}, Decoding{.temperature = 2.0, .max_tokens = 9},
+                       Decoding{.beam = 3, .max_tokens = 9}}) {
     const Texts whole = run(*model, texts, way);
     for (std::size_t i = 0; i < texts.size(); ++i) {
       const std::string text = whole[i][0].text;
@@ -267,7 +267,7 @@ TEST_P(BothModels, ATextEndsBeforeAStringThatItComesTo) {
       const GeneratedText found = run(*model, {texts[i]}, stopped)[0][0];
       EXPECT_EQ(found.text, text.substr(0, text.find(stopped.stop[1])));
       EXPECT_TRUE(found.ended);
-      EXPECT_LE(found.pieces.size(), whole[i][0].pieces.size());
+      EXPECT_LE(found.tokens.size(), whole[i][0].tokens.size());
     }
     way.stop = {"a", "b", "c", "d", "e", "f", "g", "h"};
     for (const std::vector<GeneratedText>& each : run(*model, texts, way))
@@ -286,7 +286,7 @@ TEST_P(BothModels, WhoLooksOnSeesEveryTextGrow) {
   Generator generator(*model, *tokenizer);
   const ExampleSet set = set_of(prompts(5), GetParam());
   for (const Decoding& way :
-       {Decoding{.max_pieces = 9}, Decoding{.temperature = 1.5, .texts = 2, .max_pieces = 9}}) {
+       {Decoding{.max_tokens = 9}, Decoding{.temperature = 1.5, .texts = 2, .max_tokens = 9}}) {
     last.clear();
     const Texts texts = generator.run(set, way, seen);
     for (std::size_t i = 0; i < texts.size(); ++i)
@@ -299,13 +299,13 @@ TEST_P(BothModels, WhoLooksOnSeesEveryTextGrow) {
 }
 
 TEST_P(BothModels, TextsAreThoseOfTheParametersThatAreThereNow) {
-  const Decoding way = {.max_pieces = 9};
+  const Decoding way = {.max_tokens = 9};
   const auto model = make(GetParam()), fresh = make(GetParam());
-  const std::vector<Pieces> texts = prompts(7), more = prompts(19);
+  const std::vector<Tokens> texts = prompts(7), more = prompts(19);
   const auto logits_of = [&](Model& of) { return next_logits(of, texts[0], {start, texts[1][0]}); };
   const Texts first = run(*model, texts, way);
   // Memory and weights of earlier generations are used again, also of larger ones.
-  run(*model, more, {.beam = 3, .max_pieces = 9});
+  run(*model, more, {.beam = 3, .max_tokens = 9});
   const std::vector<float> before = logits_of(*model);
   model->initialize(8);
   fresh->initialize(8);
@@ -313,7 +313,7 @@ TEST_P(BothModels, TextsAreThoseOfTheParametersThatAreThereNow) {
   EXPECT_EQ(logits_of(*model), logits_of(*fresh));
   const Texts now = run(*model, texts, way), expected = run(*fresh, texts, way);
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    EXPECT_EQ(now[i][0].pieces, expected[i][0].pieces);
+    EXPECT_EQ(now[i][0].tokens, expected[i][0].tokens);
     EXPECT_EQ(now[i][0].score, expected[i][0].score);
   }
   model->initialize(3);
@@ -326,7 +326,7 @@ TEST_P(BothModels, SaysHowManyTextsAreWritten) {
   std::vector<std::size_t> written;
   // 8 outputs for each of 20 prompts are more than are written at a time.
   Generator(*model, *tokenizer)
-      .run(set_of(prompts(20), GetParam()), {.temperature = 1.0, .texts = 8, .max_pieces = 2}, {},
+      .run(set_of(prompts(20), GetParam()), {.temperature = 1.0, .texts = 8, .max_tokens = 2}, {},
            [&](std::size_t sequences) { written.push_back(sequences); });
   EXPECT_GT(written.size(), 1U);
   EXPECT_TRUE(std::ranges::is_sorted(written));
@@ -337,25 +337,25 @@ TEST_P(BothModels, AWayThatContradictsItselfIsRefused) {
   const auto model = make(GetParam());
   EXPECT_EQ(refusal(*model, prompts(1), {.beam = 0}), "beam is 0; it must be from 1 to 32");
   EXPECT_EQ(refusal(*model, prompts(1), {.beam = 2, .temperature = 0.5}),
-            "beam = 2 follows the most probable texts, and temperature = 0.5 draws pieces; give one of them");
+            "beam = 2 follows the most probable texts, and temperature = 0.5 draws tokens; give one of them");
 }
 
 INSTANTIATE_TEST_SUITE_P(DecoderAloneAndWithEncoder, BothModels, ::testing::Bool());
 
 TEST_F(GeneratorTest, ASourceLimitsItsText) {
   const auto model = make(true);
-  const std::vector<Pieces> texts = {{4, 5, 6}, {4, 5, 6, 7, 8, 9}};
+  const std::vector<Tokens> texts = {{4, 5, 6}, {4, 5, 6, 7, 8, 9}};
   Decoding way = {.temperature = 3.0, .top_k = 11, .beyond_source = 2};
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     way.seed = seed;
     const Texts found = run(*model, texts, way);
-    EXPECT_LE(found[0][0].pieces.size(), 5U);
-    EXPECT_LE(found[1][0].pieces.size(), 8U);
-    EXPECT_TRUE(found[0][0].ended || found[0][0].pieces.size() == 5U);
+    EXPECT_LE(found[0][0].tokens.size(), 5U);
+    EXPECT_LE(found[1][0].tokens.size(), 8U);
+    EXPECT_TRUE(found[0][0].ended || found[0][0].tokens.size() == 5U);
   }
-  const Texts longest = run(*model, texts, {.max_pieces = 1000});
+  const Texts longest = run(*model, texts, {.max_tokens = 1000});
   for (const std::vector<GeneratedText>& each : longest)
-    EXPECT_TRUE(each[0].ended || each[0].pieces.size() == 12U) << "the positions of the model";
+    EXPECT_TRUE(each[0].ended || each[0].tokens.size() == 12U) << "the positions of the model";
 }
 
 TEST_F(GeneratorTest, ABlankSourceHasAnEmptyText) {
@@ -366,54 +366,54 @@ TEST_F(GeneratorTest, ABlankSourceHasAnEmptyText) {
               found = run(*model, {{end}, {4, 5}, {unknown, end}, {end, end}}, way);
   ASSERT_EQ(found[0].size(), 2U) << "as many as asked";
   for (const GeneratedText& text : found[0]) {
-    EXPECT_TRUE(text.pieces.empty() && text.text.empty() && text.ended);
+    EXPECT_TRUE(text.tokens.empty() && text.text.empty() && text.ended);
     EXPECT_EQ(text.score, 0.0);
   }
-  EXPECT_EQ(found[1][0].pieces, alone[0][0].pieces) << "the others are as without it";
-  EXPECT_LT(found[2][0].score, 0.0) << "an unknown piece stands for something";
-  EXPECT_LT(found[3][0].score, 0.0) << "so does a special piece in front of the marker";
+  EXPECT_EQ(found[1][0].tokens, alone[0][0].tokens) << "the others are as without it";
+  EXPECT_LT(found[2][0].score, 0.0) << "an unknown token stands for something";
+  EXPECT_LT(found[3][0].score, 0.0) << "so does a special token in front of the marker";
   EXPECT_LT(run(*make(false), {{end}}, {})[0][0].score, 0.0) << "without an encoder it is a prompt";
 }
 
 TEST_F(GeneratorTest, LongPromptsAreReadInRunsOfRows) {
   const auto model = make(false);
-  const std::vector<Pieces> texts = {Pieces(200, 5), Pieces(1, 6), prompts(1)[0], Pieces(290, 7),
-                                     Pieces(129, 8)};
-  const Texts found = run(*model, texts, {.max_pieces = 6});
+  const std::vector<Tokens> texts = {Tokens(200, 5), Tokens(1, 6), prompts(1)[0], Tokens(290, 7),
+                                     Tokens(129, 8)};
+  const Texts found = run(*model, texts, {.max_tokens = 6});
   for (std::size_t i = 0; i < texts.size(); ++i)
-    EXPECT_EQ(found[i][0].pieces, searched(*model, texts[i], {.max_pieces = 6})[0].pieces) << "prompt " << i;
+    EXPECT_EQ(found[i][0].tokens, searched(*model, texts[i], {.max_tokens = 6})[0].tokens) << "prompt " << i;
 }
 
 TEST_F(GeneratorTest, ATextBeyondThePositionsGoesOnWithItsSecondHalf) {
   const auto model = make(false);
-  const Pieces prompt = prompts(1, 4)[0];
-  const Decoding way = {.temperature = 1.0, .top_k = 5, .seed = 2, .max_pieces = 700, .stop = {}};
+  const Tokens prompt = prompts(1, 4)[0];
+  const Decoding way = {.temperature = 1.0, .top_k = 5, .seed = 2, .max_tokens = 700, .stop = {}};
   // The token `end` may come early: take the first seed with an output that slides.
   Texts found;
   Decoding tried = way;
   for (tried.seed = 0; tried.seed < 400; ++tried.seed) {
     found = run(*model, {prompt}, tried);
-    if (found[0][0].pieces.size() > 320) break;
+    if (found[0][0].tokens.size() > 320) break;
   }
-  ASSERT_GT(found[0][0].pieces.size(), 320U);
-  const Pieces& pieces = found[0][0].pieces;
+  ASSERT_GT(found[0][0].tokens.size(), 320U);
+  const Tokens& tokens = found[0][0].tokens;
   // The context of the token after row `capacity` is the last half of the rows so far.
-  Pieces all = prompt;
-  all.insert(all.end(), pieces.begin(), pieces.end());
+  Tokens all = prompt;
+  all.insert(all.end(), tokens.begin(), tokens.end());
   const std::size_t longest = 300, at = longest + 1 - prompt.size();  // the first token after the slide
-  ASSERT_LT(at, pieces.size());
-  const Pieces context(all.begin() + static_cast<std::ptrdiff_t>(longest + 1 - longest / 2),
+  ASSERT_LT(at, tokens.size());
+  const Tokens context(all.begin() + static_cast<std::ptrdiff_t>(longest + 1 - longest / 2),
                        all.begin() + static_cast<std::ptrdiff_t>(longest + 1));
-  EXPECT_EQ(draw_piece(next_logits(*model, context, {}), tried,
+  EXPECT_EQ(draw_token(next_logits(*model, context, {}), tried,
                        draw_number(tried.seed, 0, static_cast<std::int64_t>(at)))
-                .piece,
-            pieces[at]);
+                .token,
+            tokens[at]);
 }
 
 TEST_F(GeneratorTest, APromptWithoutRoomIsRefused) {
   const auto model = make(false);
-  EXPECT_EQ(refusal(*model, {Pieces(301, 5)}, {}),
-            "a prompt of 301 pieces leaves no room in a model of 300 rows (data.max_length); shorten it");
+  EXPECT_EQ(refusal(*model, {Tokens(301, 5)}, {}),
+            "a prompt of 301 tokens leaves no room in a model of 300 rows (data.max_length); shorten it");
 }
 
 TEST_F(GeneratorTest, AModelThatSeesWhatComesIsRefused) {
@@ -452,7 +452,7 @@ TEST_F(GeneratorChild, DISABLED_Writes) {
       for (const Decoding& way : ways)
         for (const std::vector<GeneratedText>& texts : run(*model, prompts(20), way))
           for (const GeneratedText& text : texts) {
-            hash.add(std::as_bytes(std::span(text.pieces)));
+            hash.add(std::as_bytes(std::span(text.tokens)));
             hash.add(std::as_bytes(std::span(&text.score, 1)));
           }
     }

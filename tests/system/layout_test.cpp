@@ -59,7 +59,7 @@ const std::set<std::string> declaring_tier = {"error",
                                               "vocabulary_lines",
                                               "distillation",
                                               "lines",
-                                              "piece_cuts"};
+                                              "token_cuts"};
 
 // Libraries that only one folder talks to, so that each of them could be replaced in one place.
 const std::map<std::string, std::set<std::string>> owners = {
@@ -193,7 +193,7 @@ std::set<std::string> pieces_of_sql(const std::string& text) {
 }
 
 /// A name or value that came out of a database, a spool or a file must not become a part of a statement:
-/// values are bound, names come from schema.sql. Each piece below was looked at: a constant, a number, or a
+/// values are bound, names come from schema.sql. Each part below was looked at: a constant, a number, or a
 /// condition that this program wrote. Whoever adds one looks at it too.
 TEST(Sql, NoStatementIsMadeOfData) {
   const std::map<std::string, std::set<std::string>> known = {

@@ -1,4 +1,4 @@
-// Decoding: how a model writes a text piece by piece, and what comes out. Host code. Place in the flow: a
+// Decoding: how a model writes a text part by part, and what comes out. Host code. Place in the flow: a
 // task says how (Task::decoding), or a user (`exp generate`) -> infer/generator.hpp -> Outputs::texts.
 #pragma once
 
@@ -8,20 +8,20 @@
 
 namespace encore {
 
-/// The defaults write the most probable piece each time ("greedy"). With `beam` above 1 the texts with the
-/// largest sum of log-probabilities are followed; with `temperature` above 0 pieces are drawn. Not both.
+/// The defaults write the most probable token each time ("greedy"). With `beam` above 1 the texts with the
+/// largest sum of log-probabilities are followed; with `temperature` above 0 tokens are drawn. Not both.
 struct Decoding {
-  /// Texts that are followed at a time. 1: only the best piece counts.
+  /// Texts that are followed at a time. 1: only the best token counts.
   std::int64_t beam = 1;
-  /// A finished text of n pieces, the end counted, has the score log p / n^length_penalty.
+  /// A finished text of n tokens, the end counted, has the score log p / n^length_penalty.
   double length_penalty = 1.0;
-  /// Pieces are drawn from softmax(logits / temperature); 0: none is drawn.
+  /// Tokens are drawn from softmax(logits / temperature); 0: none is drawn.
   double temperature = 0.0;
-  /// Only the k most probable pieces may be drawn; 0: all.
+  /// Only the k most probable tokens may be drawn; 0: all.
   std::int64_t top_k = 0;
-  /// Only the smallest set of most probable pieces that have this share together (Holtzman et al. 2020).
+  /// Only the smallest set of most probable tokens that have this share together (Holtzman et al. 2020).
   double top_p = 1.0;
-  /// Logits of pieces that the text has already are divided by it where they are positive and multiplied
+  /// Logits of tokens that the text has already are divided by it where they are positive and multiplied
   /// where they are not (Keskar et al. 2019); 1 changes nothing.
   double repetition_penalty = 1.0;
   /// Of the draws, which are a pure function of (seed, number of the text among those of one prompt,
@@ -29,12 +29,12 @@ struct Decoding {
   std::uint64_t seed = 0;
   /// Texts per prompt: the best of the beam, or as many draws.
   std::int64_t texts = 1;
-  /// Pieces at most, beside those of the prompt; 0: as many as data.max_length leaves.
-  std::int64_t max_pieces = 0;
-  /// In a model with an encoder: pieces that a text may have more than its source; -1: as many as it likes.
+  /// Tokens at most, beside those of the prompt; 0: as many as data.max_length leaves.
+  std::int64_t max_tokens = 0;
+  /// In a model with an encoder: tokens that a text may have more than its source; -1: as many as it likes.
   std::int64_t beyond_source = -1;
   /// In a model with an encoder: the rows of a target that are given; those behind the first count among the
-  /// pieces of a text for its score.
+  /// tokens of a text for its score.
   std::int64_t given = 1;
   /// A text ends before the first of these strings that it comes to.
   std::vector<std::string> stop = {};
@@ -42,10 +42,10 @@ struct Decoding {
   friend bool operator==(const Decoding&, const Decoding&) = default;
 };
 
-/// What was written behind a prompt, without it and without the piece that ends a text.
+/// What was written behind a prompt, without it and without the token that ends a text.
 struct GeneratedText {
-  std::vector<std::int32_t> pieces;
-  /// What the pieces say (Tokenizer::decode), up to a string of Decoding::stop. UTF-8: what is not is U+FFFD.
+  std::vector<std::int32_t> tokens;
+  /// What the tokens say (Tokenizer::decode), up to a string of Decoding::stop. UTF-8: what is not is U+FFFD.
   std::string text;
   /// log p / n^length_penalty; p is as the repetition penalty left it, before temperature, top_k and top_p.
   double score = 0.0;

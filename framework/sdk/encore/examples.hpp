@@ -1,4 +1,4 @@
-// ExampleSet: the records of a set as numbers: ids of pieces, and beside them columns that the task filled.
+// ExampleSet: the records of a set as numbers: ids of tokens, and beside them columns that the task filled.
 // The host stores, caches, packs and uploads them without knowing what they mean; a head reads the columns it
 // asks for, the task reads its own back when it scores. Place in the flow: Task::encode fills one
 // EncodedExample after the other -> ExampleSet -> batches -> model -> Outputs (outputs.hpp).
@@ -58,7 +58,7 @@ struct EncodedExample {
     std::vector<std::int32_t> counts;  ///< values up to the end of each sequence that end_sequence() closed
   };
 
-  std::vector<std::int32_t> ids;  ///< (N) numbers of pieces, sequence behind sequence
+  std::vector<std::int32_t> ids;  ///< (N) numbers of tokens, sequence behind sequence
   std::vector<std::int32_t>
       target_ids;               ///< (N2) the same of the row set `target`, for tasks with a second text
   std::vector<Column> columns;  ///< one per rule of Task::columns()

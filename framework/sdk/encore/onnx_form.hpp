@@ -47,7 +47,7 @@ class OnnxGraph {
   virtual OnnxValue floats(const std::vector<std::int64_t>& shape, const std::vector<float>& values) = 0;
   virtual OnnxValue integers(const std::vector<std::int64_t>& shape,
                              const std::vector<std::int64_t>& values) = 0;
-  /// Inputs of the model: numbers of pieces (batch, length) int64, the same of the texts of a pair, and
+  /// Inputs of the model: numbers of tokens (batch, length) int64, the same of the texts of a pair, and
   /// whether a row is one of a text (batch, length) bool.
   virtual OnnxValue ids() = 0;
   virtual OnnxValue segments() = 0;

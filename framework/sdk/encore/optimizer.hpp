@@ -37,7 +37,7 @@ enum class ChunkGradient : std::uint8_t {
   present,  ///< anything
 };
 
-/// A piece of a segment of at most `Blocks::chunk_size` elements.
+/// A part of a segment of at most `Blocks::chunk_size` elements.
 struct Chunk {
   std::int64_t begin = 0;
   std::int32_t size = 0;

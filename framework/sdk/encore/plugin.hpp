@@ -26,7 +26,7 @@
 #include <encore/tokenizer.hpp>
 
 /// The SDK's version; part of every fingerprint.
-#define ENCORE_SDK_VERSION 17
+#define ENCORE_SDK_VERSION 18
 
 namespace encore {
 

@@ -1,5 +1,5 @@
 // HasTargetTokenizer: an extension of Tokenizer for one that cuts the second text of a pair otherwise than
-// the first, into pieces of one vocabulary: models of translation with a model of pieces for each language.
+// the first, into tokens of one vocabulary: models of translation with a model of tokens for each language.
 // Place in the flow: a task with sources and targets asks for it (plugins/tasks/text_to_text.cpp).
 #pragma once
 

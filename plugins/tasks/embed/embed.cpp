@@ -14,7 +14,7 @@ namespace encore::embed {
 namespace {
 
 /// The columns of an example, in the order of Embed::columns().
-enum : std::size_t { first, second, cut_pieces, bits, scaled };
+enum : std::size_t { first, second, cut_tokens, bits, scaled };
 
 constexpr const char* number_field = "number";
 constexpr const char* embedding_output = "embedding";
@@ -188,10 +188,10 @@ void Embed::add_text(const std::string& text, const Tokenizer& tokenizer, Encode
   const std::size_t begin = to.ids.size();
   to.ids.push_back(tokenizer.special(Special::start));
   tokenizer.encode(text, to.ids);
-  const std::size_t pieces = to.ids.size() - begin - 1, kept = std::min(pieces, max_length_ - 2);
+  const std::size_t tokens = to.ids.size() - begin - 1, kept = std::min(tokens, max_length_ - 2);
   to.ids.resize(begin + 1 + kept);
   to.ids.push_back(tokenizer.special(Special::end));
-  to.integers(cut_pieces).push_back(static_cast<std::int32_t>(pieces - kept));
+  to.integers(cut_tokens).push_back(static_cast<std::int32_t>(tokens - kept));
 }
 
 void Embed::encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
@@ -212,18 +212,18 @@ void Embed::encode(const Records& records, std::size_t record, const Tokenizer& 
 
 SetDescription Embed::describe(const ExampleSet& set) const {
   const std::size_t cuts = set.column("cut_pieces");
-  std::int64_t texts = 0, pieces = 0;
+  std::int64_t texts = 0, tokens = 0;
   for (const std::int32_t here : set.columns()[cuts].integers) {
     texts += here > 0 ? 1 : 0;
-    pieces += here;
+    tokens += here;
   }
   SetDescription description;
-  description.counts = {{"cut texts", texts}, {"cut pieces", pieces}};
+  description.counts = {{"cut texts", texts}, {"cut pieces", tokens}};
   if (texts > 0)
     description.notes.push_back(std::to_string(texts) + " of " +
                                 counted(static_cast<std::int64_t>(set.sequence_count()), "text", "texts") +
                                 " are longer than max_length = " + std::to_string(max_length_) + ": " +
-                                counted(pieces, "piece is", "pieces are") + " cut at the end");
+                                counted(tokens, "token is", "tokens are") + " cut at the end");
   if (scale_.is_known())
     description.notes.push_back("numbers from " + written(scale_.least) + " to " + written(scale_.most) +
                                 ", those of the training set, are learned as cosines from 0 to 1");
@@ -314,13 +314,13 @@ Records Embed::answer(const Records& records, const ExampleSet& set, const Outpu
 
 std::string Embed::left_out(const ExampleSet& set, std::size_t example) const {
   const Run of = set.sequences(example);
-  std::int64_t pieces = 0;
+  std::int64_t tokens = 0;
   for (std::size_t s = of.first; s < of.first + of.count; ++s)
-    pieces += set.integers(set.column("cut_pieces"), s).front();
-  return pieces == 0 ? ""
+    tokens += set.integers(set.column("cut_pieces"), s).front();
+  return tokens == 0 ? ""
                      : "its vector does not depend on " +
-                           (of.count == 1 ? "its last " + counted(pieces, "piece", "pieces")
-                                          : counted(pieces, "piece", "pieces") + " at the ends of its texts");
+                           (of.count == 1 ? "its last " + counted(tokens, "token", "tokens")
+                                          : counted(tokens, "token", "tokens") + " at the ends of its texts");
 }
 
 }  // namespace encore::embed

@@ -1,5 +1,5 @@
-// Texts to windows with the next piece as each row's target, and losses to counts. A window ends where
-// max_length does: what stands before it is not seen, so the first pieces of a window are the hardest.
+// Texts to windows with the next token as each row's target, and losses to counts. A window ends where
+// max_length does: what stands before it is not seen, so the first tokens of a window are the hardest.
 #include "lm.hpp"
 
 #include <algorithm>
@@ -25,10 +25,10 @@ constexpr const char* knowledge_text = "lm\n";
 
 /// What the measures are made of, for one text.
 struct Prediction {
-  double pieces = 0.0, correct = 0.0, loss = 0.0, characters = 0.0;
+  double tokens = 0.0, correct = 0.0, loss = 0.0, characters = 0.0;
 
   double bits() const { return loss / std::numbers::ln2; }
-  double perplexity() const { return std::exp(loss / std::max(1.0, pieces)); }
+  double perplexity() const { return std::exp(loss / std::max(1.0, tokens)); }
   double bits_per_character() const { return bits() / std::max(1.0, characters); }
 };
 
@@ -42,7 +42,7 @@ Prediction prediction_of(const ExampleSet& set, const Outputs& outputs, std::siz
     const std::span<const float> losses = outputs.numbers(losses_output, set, s);  // (T)
     for (std::size_t row = 0; row < truth.size(); ++row) {
       if (truth[row] == no_target) continue;
-      found.pieces += 1.0;
+      found.tokens += 1.0;
       found.correct += best[row] == truth[row] ? 1.0 : 0.0;
       found.loss += static_cast<double>(losses[row]);
     }
@@ -62,26 +62,26 @@ std::string fixed(double value) {
 
 Schema Lm::options() {
   return Schema().boolean("markers", true,
-                          {.help = "a text begins with the piece that opens a sequence and ends with the one "
+                          {.help = "a text begins with the token that opens a sequence and ends with the one "
                                    "that closes it, so that the model learns where texts begin and end"});
 }
 
 std::vector<Measure> Lm::measures() {
   return {
       {.name = "perplexity",
-       .help = "e to the mean loss of the pieces: among how many equally likely ones it chooses",
+       .help = "e to the mean loss of the tokens: among how many equally likely ones it chooses",
        .better = Better::lower,
        .reducer = Reducer::exponential,
        .columns = {"loss", "pieces"}},
       {.name = "bits_per_character",
        .title = "bits per character",
-       .help = "sum of -log2 p(piece), divided by the characters of the text: comparable between tokenizers",
+       .help = "sum of -log2 p(token), divided by the characters of the text: comparable between tokenizers",
        .better = Better::lower,
        .reducer = Reducer::ratio,
        .columns = {"bits", "characters"}},
       {.name = "accuracy",
        .title = "token accuracy",
-       .help = "share of the pieces that are the most probable ones",
+       .help = "share of the tokens that are the most probable ones",
        .fraction = true,
        .reducer = Reducer::ratio,
        .columns = {"correct", "pieces"}}};
@@ -126,10 +126,10 @@ std::vector<OutputRule> Lm::outputs() const {
 Lm::Text Lm::text_of(const std::string& text, bool goes_on, const Tokenizer& tokenizer) const {
   Text result;
   std::vector<ByteRange> ranges;
-  if (markers_) result.pieces.push_back(tokenizer.special(Special::start));
-  tokenizer.encode(text, result.pieces, ranges);
-  if (markers_ && !goes_on) result.pieces.push_back(tokenizer.special(Special::end));
-  // Without a marker in front the first piece is not predicted.
+  if (markers_) result.tokens.push_back(tokenizer.special(Special::start));
+  tokenizer.encode(text, result.tokens, ranges);
+  if (markers_ && !goes_on) result.tokens.push_back(tokenizer.special(Special::end));
+  // Without a marker in front the first token is not predicted.
   const std::size_t first_byte = markers_ || ranges.empty() ? 0 : ranges.front().end;
   result.characters =
       static_cast<std::int32_t>(code_points_before(text, text.size()) - code_points_before(text, first_byte));
@@ -140,20 +140,20 @@ void Lm::encode(const Records& records, std::size_t record, const Tokenizer& tok
                 EncodedExample& to) const {
   const bool typed = records.has(typed_field);
   const Text text = text_of(records.texts("text")[record], typed, tokenizer);
-  const std::size_t rows = typed || text.pieces.empty() ? text.pieces.size() : text.pieces.size() - 1;
+  const std::size_t rows = typed || text.tokens.empty() ? text.tokens.size() : text.tokens.size() - 1;
   // The markers of an empty text alone teach nothing of texts.
   const std::size_t least = typed ? 1 : markers_ ? 2 : 1;
-  if (typed && rows < least) throw Error("the text \"" + records.texts("text")[record] + "\" has no piece");
+  if (typed && rows < least) throw Error("the text \"" + records.texts("text")[record] + "\" has no token");
   if (rows < least)
     throw Error("text " + std::to_string(record + 1) +
-                (markers_ ? " has no piece" : " has fewer than two pieces") +
+                (markers_ ? " has no token" : " has fewer than two tokens") +
                 ", so that nothing of it can be predicted; leave it out" +
                 (markers_ ? "" : ", or set markers = true"));
   to.integers(characters).push_back(text.characters);
   for (std::size_t row = 0; row < rows; ++row) {
     if (row > 0 && row % max_length_ == 0) to.end_sequence();
-    to.ids.push_back(text.pieces[row]);
-    to.integers(targets).push_back(row + 1 < text.pieces.size() ? text.pieces[row + 1] : no_target);
+    to.ids.push_back(text.tokens[row]);
+    to.integers(targets).push_back(row + 1 < text.tokens.size() ? text.tokens[row + 1] : no_target);
   }
   to.end_sequence();
 }
@@ -173,7 +173,7 @@ void Lm::measure(const ExampleSet& set, const Outputs& outputs, Statistics& stat
   for (std::size_t i = 0; i < set.size(); ++i) {
     const Prediction found = prediction_of(set, outputs, i);
     statistics.begin_example();
-    statistics.add("pieces", found.pieces);
+    statistics.add("pieces", found.tokens);
     statistics.add("correct", found.correct);
     statistics.add("loss", found.loss);
     statistics.add("bits", found.bits());
@@ -200,23 +200,23 @@ Records Lm::from_text(std::span<const std::string> lines) const {
 }
 
 Records Lm::answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const {
-  Records::Numbers pieces, probabilities, perplexities, bits;
+  Records::Numbers tokens, probabilities, perplexities, bits;
   Records::Texts shown;
   for (std::size_t i = 0; i < set.size(); ++i) {
     const Prediction found = prediction_of(set, outputs, i);
-    pieces.push_back(found.pieces);
+    tokens.push_back(found.tokens);
     probabilities.push_back(-found.loss);
     perplexities.push_back(found.perplexity());
     bits.push_back(found.bits_per_character());
-    shown.push_back((found.pieces > 0.0 ? "perplexity " + fixed(found.perplexity()) + ", log-probability " +
+    shown.push_back((found.tokens > 0.0 ? "perplexity " + fixed(found.perplexity()) + ", log-probability " +
                                               fixed(-found.loss) + ", " + fixed(found.bits_per_character()) +
                                               " bits per character"
-                                        : "no piece is predicted") +
+                                        : "no token is predicted") +
                     "\t" + records.texts("text")[i]);
   }
   Records answers;
   answers.add("text", records.texts("text"));
-  answers.add("pieces", std::move(pieces));
+  answers.add("pieces", std::move(tokens));
   answers.add("log_probability", std::move(probabilities));
   answers.add("perplexity", std::move(perplexities));
   answers.add("bits_per_character", std::move(bits));

@@ -1,7 +1,7 @@
-// The task "lm": causal language modelling (Radford et al. 2018): each piece of a text is predicted from
+// The task "lm": causal language modelling (Radford et al. 2018): each token of a text is predicted from
 // those before it; scored by perplexity and by bits per character. Needs a causal model, and a head that
-// gives the best piece of each row and its loss, as "language_model" does.
-// Place in the flow: records with `text` -> windows of ids, each row with the next piece as its target -> the
+// gives the best token of each row and its loss, as "language_model" does.
+// Place in the flow: records with `text` -> windows of ids, each row with the next token as its target -> the
 // head's losses -> counts per text, and the probability of what a user types.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace encore::lm {
 class Lm final : public Task {
  public:
   static constexpr const char* summary =
-      "causal language modelling: each piece of a text is predicted from those before it (Radford et al. "
+      "causal language modelling: each token of a text is predicted from those before it (Radford et al. "
       "2018)";
   static constexpr const char* select = "min dev/perplexity";
   static Schema options();
@@ -45,10 +45,10 @@ class Lm final : public Task {
 
   std::vector<ColumnRule> columns() const override;
   std::vector<OutputRule> outputs() const override;
-  /// A text is `[start] pieces [end]`, or its pieces alone without `markers`. All of them but the last are
+  /// A text is `[start] tokens [end]`, or its tokens alone without `markers`. All of them but the last are
   /// rows, in windows of at most max_length that follow each other, a sequence each; the target of a row is
-  /// the piece behind it, which may be the first of the next window. So every piece but the first is a target
-  /// exactly once. Records of from_text begin a text that goes on: there is no end, every piece is a row, and
+  /// the token behind it, which may be the first of the next window. So every token but the first is a target
+  /// exactly once. Records of from_text begin a text that goes on: there is no end, every token is a row, and
   /// the last one has no target. Throws Error for a text in which nothing is to be predicted.
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
               EncodedExample& to) const override;
@@ -69,9 +69,9 @@ class Lm final : public Task {
   }
 
  private:
-  /// The pieces of a text with its markers, and how many of its characters are predicted.
+  /// The tokens of a text with its markers, and how many of its characters are predicted.
   struct Text {
-    std::vector<std::int32_t> pieces;
+    std::vector<std::int32_t> tokens;
     std::int32_t characters = 0;
   };
   Text text_of(const std::string& text, bool goes_on, const Tokenizer& tokenizer) const;

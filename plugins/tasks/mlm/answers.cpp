@@ -95,11 +95,11 @@ void Mlm::remember_names(const Tokenizer& tokenizer) const {
   mask_name_ = names_[static_cast<std::size_t>(tokenizer.special(Special::mask))];
 }
 
-std::string Mlm::name(std::int32_t piece) const {
-  if (piece < 0 || static_cast<std::size_t>(piece) >= names_.size())
-    throw Error("the head names piece " + std::to_string(piece) + ", and the vocabulary has " +
+std::string Mlm::name(std::int32_t token) const {
+  if (token < 0 || static_cast<std::size_t>(token) >= names_.size())
+    throw Error("the head names token " + std::to_string(token) + ", and the vocabulary has " +
                 std::to_string(names_.size()));
-  return names_[static_cast<std::size_t>(piece)];
+  return names_[static_cast<std::size_t>(token)];
 }
 
 Records Mlm::answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const {

@@ -8,7 +8,7 @@
 namespace encore::mlm {
 namespace {
 
-constexpr double masked_share = 0.8;  // of the picked rows; half of the others get a random piece
+constexpr double masked_share = 0.8;  // of the picked rows; half of the others get a random token
 
 std::uint64_t mix(std::uint64_t x) {
   x += 0x9E3779B97F4A7C15U;
@@ -38,13 +38,13 @@ std::vector<Word> words_in_drawn_order(std::span<const std::int32_t> words, cons
   return all;
 }
 
-/// One of the pieces that are not special.
-std::int32_t random_piece(const Pieces& pieces, const Draw& draw, std::uint64_t row) {
-  const std::int64_t ordinary = pieces.count - static_cast<std::int64_t>(pieces.specials.size());
-  if (ordinary <= 0) return pieces.mask;
-  auto piece = static_cast<std::int32_t>(draw.integer(Draw::piece, row, ordinary));
-  for (const std::int32_t special : pieces.specials) piece += special <= piece ? 1 : 0;
-  return piece;
+/// One of the tokens that are not special.
+std::int32_t random_token(const Tokens& tokens, const Draw& draw, std::uint64_t row) {
+  const std::int64_t ordinary = tokens.count - static_cast<std::int64_t>(tokens.specials.size());
+  if (ordinary <= 0) return tokens.mask;
+  auto token = static_cast<std::int32_t>(draw.integer(Draw::token, row, ordinary));
+  for (const std::int32_t special : tokens.specials) token += special <= token ? 1 : 0;
+  return token;
 }
 
 }  // namespace
@@ -61,14 +61,14 @@ double Draw::uniform(Stream stream, std::uint64_t number) const {
 }
 
 std::int64_t Draw::integer(Stream stream, std::uint64_t number, std::int64_t below) const {
-  // 32 bits times a number of pieces fit; the bias is below 2^-32 * below.
+  // 32 bits times a number of tokens fit; the bias is below 2^-32 * below.
   return static_cast<std::int64_t>(((word(stream, number) >> 32) * static_cast<std::uint64_t>(below)) >> 32);
 }
 
-std::vector<std::int32_t> single_pieces(std::span<const std::int32_t> ids, const Pieces& pieces) {
+std::vector<std::int32_t> single_tokens(std::span<const std::int32_t> ids, const Tokens& tokens) {
   std::vector<std::int32_t> words(ids.size(), no_word);
   for (std::size_t row = 0; row < ids.size(); ++row)
-    if (!std::ranges::binary_search(pieces.specials, ids[row])) words[row] = static_cast<std::int32_t>(row);
+    if (!std::ranges::binary_search(tokens.specials, ids[row])) words[row] = static_cast<std::int32_t>(row);
   return words;
 }
 
@@ -98,16 +98,16 @@ void pick_rows(std::span<const std::int32_t> words, const Draw& draw, std::span<
   std::ranges::sort(picked);
 }
 
-void mask_rows(std::span<const std::int32_t> picked, const Pieces& pieces, const Draw& draw,
+void mask_rows(std::span<const std::int32_t> picked, const Tokens& tokens, const Draw& draw,
                std::span<std::int32_t> ids, std::span<std::int32_t> targets) {
   for (std::size_t i = 0; i < picked.size(); ++i) {
     const auto row = static_cast<std::size_t>(picked[i]);
     targets[i] = ids[row];
     const double share = draw.uniform(Draw::replacement, row);
     if (share < masked_share)
-      ids[row] = pieces.mask;
+      ids[row] = tokens.mask;
     else if (share < 0.5 * (1.0 + masked_share))
-      ids[row] = random_piece(pieces, draw, row);
+      ids[row] = random_token(tokens, draw, row);
   }
 }
 

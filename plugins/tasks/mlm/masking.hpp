@@ -17,7 +17,7 @@ namespace encore::mlm {
 class Draw {
  public:
   /// What the words are for; one number in different streams gives unrelated words.
-  enum Stream : std::uint64_t { order, replacement, piece, pair };
+  enum Stream : std::uint64_t { order, replacement, token, pair };
 
   Draw(std::uint64_t seed, std::int64_t epoch, std::uint64_t example, std::size_t sequence);
 
@@ -32,18 +32,18 @@ class Draw {
 };
 
 /// What has to be known of a vocabulary to mask.
-struct Pieces {
+struct Tokens {
   std::int32_t count = 0;                       ///< V
-  std::int32_t mask = 0;                        ///< number of the mask piece
-  std::span<const std::int32_t> specials = {};  ///< numbers of all pieces without text, ascending
+  std::int32_t mask = 0;                        ///< number of the mask token
+  std::span<const std::int32_t> specials = {};  ///< numbers of all tokens without text, ascending
 };
 
-/// Of rows that are never masked: markers and other special pieces.
+/// Of rows that are never masked: markers and other special tokens.
 inline constexpr std::int32_t no_word = -1;
 
-/// The word of each row (T): the row's own number, so that pieces are masked one by one; no_word for special
-/// pieces.
-std::vector<std::int32_t> single_pieces(std::span<const std::int32_t> ids, const Pieces& pieces);
+/// The word of each row (T): the row's own number, so that tokens are masked one by one; no_word for special
+/// tokens.
+std::vector<std::int32_t> single_tokens(std::span<const std::int32_t> ids, const Tokens& tokens);
 
 /// How many rows of `words` (T) are masked: max(1, round(probability * rows that can be)), 0 where none can.
 /// It depends on the sequence alone, so every epoch picks equally many.
@@ -55,9 +55,9 @@ std::size_t count_picks(std::span<const std::int32_t> words, double probability)
 /// masked in part, and M never varies.
 void pick_rows(std::span<const std::int32_t> words, const Draw& draw, std::span<std::int32_t> picked);
 
-/// targets (M) = the ids (T) of the picked rows, which become the mask piece (80 %), a random ordinary piece
+/// targets (M) = the ids (T) of the picked rows, which become the mask token (80 %), a random ordinary token
 /// (10 %), or stay as they are (10 %).
-void mask_rows(std::span<const std::int32_t> picked, const Pieces& pieces, const Draw& draw,
+void mask_rows(std::span<const std::int32_t> picked, const Tokens& tokens, const Draw& draw,
                std::span<std::int32_t> ids, std::span<std::int32_t> targets);
 
 /// Undoes mask_rows.

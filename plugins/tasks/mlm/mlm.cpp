@@ -1,4 +1,4 @@
-// Records of texts to windows with masks. How many rows a window picks follows from its pieces alone, which
+// Records of texts to windows with masks. How many rows a window picks follows from its tokens alone, which
 // rows from a key: of the content in `encode`, of seed, epoch and example in `redraw`. redraw sees no
 // tokenizer, so what it has to know of the vocabulary stands in a column.
 #include "mlm.hpp"
@@ -28,7 +28,7 @@ std::vector<std::int32_t> specials_of(const Tokenizer& tokenizer) {
   return numbers;
 }
 
-/// FNV-1a (Fowler, Noll and Vo) of the numbers of pieces.
+/// FNV-1a (Fowler, Noll and Vo) of the numbers of tokens.
 std::uint64_t hash_of(std::span<const std::int32_t> ids) {
   std::uint64_t hash = 0xCBF29CE484222325U;
   for (const std::int32_t id : ids) hash = (hash ^ static_cast<std::uint32_t>(id)) * 0x100000001B3U;
@@ -47,11 +47,11 @@ std::span<T> of_window(std::vector<T>& values, const std::vector<std::int32_t>& 
 Schema Mlm::options() {
   return Schema()
       .number("probability", 0.15,
-              {.help = "share of a text's pieces that are picked to be guessed, at least one",
+              {.help = "share of a text's tokens that are picked to be guessed, at least one",
                .min = 0.0,
                .max = 1.0,
                .exclusive_min = true})
-      .boolean("whole_word", false, {.help = "pick all pieces of a word together"})
+      .boolean("whole_word", false, {.help = "pick all tokens of a word together"})
       .boolean(
           "next_sentence", false,
           {.help =
@@ -62,13 +62,13 @@ Schema Mlm::options() {
 std::vector<Measure> Mlm::measures() {
   return {
       {.name = "perplexity",
-       .help = "e to the mean loss of the masked pieces: among how many equally likely ones it chooses",
+       .help = "e to the mean loss of the masked tokens: among how many equally likely ones it chooses",
        .better = Better::lower,
        .reducer = Reducer::exponential,
        .columns = {"loss", "masked"}},
       {.name = "accuracy",
        .title = "masked accuracy",
-       .help = "share of the masked pieces that are guessed",
+       .help = "share of the masked tokens that are guessed",
        .fraction = true,
        .reducer = Reducer::ratio,
        .columns = {"correct", "masked"}},
@@ -86,9 +86,9 @@ Mlm::Mlm(const Options& options, const TaskContext& context)
       probability_(options.number("probability")),
       whole_word_(options.flag("whole_word")),
       next_sentence_(options.flag("next_sentence")) {
-  ENCORE_REQUIRE(context.max_length >= 3, "max_length must leave room for the two markers and one piece");
+  ENCORE_REQUIRE(context.max_length >= 3, "max_length must leave room for the two markers and one token");
   if (next_sentence_ && context.max_length < 5)
-    throw OptionError("next_sentence", "a pair needs three markers and two pieces, and data.max_length is " +
+    throw OptionError("next_sentence", "a pair needs three markers and two tokens, and data.max_length is " +
                                            std::to_string(context.max_length));
 }
 
@@ -123,7 +123,7 @@ std::vector<ColumnRule> Mlm::columns() const {
   std::vector<ColumnRule> rules = {
       {.name = picked_column, .space = Space::ragged},
       {.name = targets_column, .space = Space::picked},  // no_target where the truth is not known
-      // Of the first window: the number of pieces in the vocabulary, the mask piece, all special pieces.
+      // Of the first window: the number of tokens in the vocabulary, the mask token, all special tokens.
       {.name = "specials", .space = Space::ragged}};
   if (whole_word_) rules.push_back({.name = "words", .space = Space::ragged});  // the word of each row
   if (next_sentence_) {
@@ -145,11 +145,11 @@ std::vector<OutputRule> Mlm::outputs() const {
 Mlm::Text Mlm::text_of(const std::string& text, const Tokenizer& tokenizer) const {
   Text result;
   if (!whole_word_) {
-    tokenizer.encode(text, result.pieces);
+    tokenizer.encode(text, result.tokens);
     return result;
   }
   std::vector<ByteRange> ranges;
-  tokenizer.encode(text, result.pieces, ranges);
+  tokenizer.encode(text, result.tokens, ranges);
   result.words = number_words(text, ranges);
   return result;
 }
@@ -158,95 +158,95 @@ void Mlm::encode(const Records& records, std::size_t record, const Tokenizer& to
                  EncodedExample& to) const {
   const bool typed = records.has(typed_field);
   if (typed) remember_names(tokenizer);
-  const std::vector<std::int32_t> special_pieces = specials_of(tokenizer);
-  const Pieces pieces = {.count = static_cast<std::int32_t>(tokenizer.vocabulary().size()),
+  const std::vector<std::int32_t> special_tokens = specials_of(tokenizer);
+  const Tokens tokens = {.count = static_cast<std::int32_t>(tokenizer.vocabulary().size()),
                          .mask = tokenizer.special(Special::mask),
-                         .specials = special_pieces};
-  to.integers(specials).push_back(pieces.count);
-  to.integers(specials).push_back(pieces.mask);
-  to.integers(specials).insert(to.integers(specials).end(), special_pieces.begin(), special_pieces.end());
+                         .specials = special_tokens};
+  to.integers(specials).push_back(tokens.count);
+  to.integers(specials).push_back(tokens.mask);
+  to.integers(specials).insert(to.integers(specials).end(), special_tokens.begin(), special_tokens.end());
   const std::string& said = records.texts("text")[record];
   const std::size_t tab = typed && next_sentence_ ? said.find('\t') : std::string::npos;
   const Text text = text_of(said.substr(0, tab), tokenizer);
   if (tab != std::string::npos) {
     const Text second = text_of(said.substr(tab + 1), tokenizer);
-    const std::size_t room = max_length_ - 3, kept = std::min(text.pieces.size(), room - 1);
+    const std::size_t room = max_length_ - 3, kept = std::min(text.tokens.size(), room - 1);
     const Part parts[] = {part_of(text, 0, kept),
-                          part_of(second, 0, std::min(second.pieces.size(), room - kept))};
-    return append_window(parts, no_target, tokenizer, pieces, typed, to);
+                          part_of(second, 0, std::min(second.tokens.size(), room - kept))};
+    return append_window(parts, no_target, tokenizer, tokens, typed, to);
   }
   if (next_sentence_ && !typed && records.size() > 1)
-    return encode_pairs(text, records, record, tokenizer, pieces, to);
+    return encode_pairs(text, records, record, tokenizer, tokens, to);
   const std::size_t room = max_length_ - 2;
   std::size_t begin = 0;
   do {
-    const std::size_t end = std::min(begin + room, text.pieces.size());
+    const std::size_t end = std::min(begin + room, text.tokens.size());
     const Part part = part_of(text, begin, end);
-    append_window({&part, 1}, no_target, tokenizer, pieces, typed, to);
+    append_window({&part, 1}, no_target, tokenizer, tokens, typed, to);
     begin = end;
-  } while (begin < text.pieces.size());
+  } while (begin < text.tokens.size());
 }
 
 /// Where the second text is of elsewhere, its place in this one begins the next window.
 void Mlm::encode_pairs(const Text& text, const Records& records, std::size_t record,
-                       const Tokenizer& tokenizer, const Pieces& pieces, EncodedExample& to) const {
-  constexpr std::size_t bytes_of_piece = 16;  // as many as give a piece, nearly always
+                       const Tokenizer& tokenizer, const Tokens& tokens, EncodedExample& to) const {
+  constexpr std::size_t bytes_of_token = 16;  // as many as give a token, nearly always
   const std::size_t room = max_length_ - 3;
   std::size_t begin = 0;
   do {
-    const std::size_t end = std::min(begin + room, text.pieces.size());
+    const std::size_t end = std::min(begin + room, text.tokens.size());
     Part parts[] = {part_of(text, begin, end), {}};
-    if (end - begin < 2) return append_window(std::span(parts, 1), no_target, tokenizer, pieces, false, to);
-    const Draw draw(0, no_epoch, hash_of(parts[0].pieces), 0);
+    if (end - begin < 2) return append_window(std::span(parts, 1), no_target, tokenizer, tokens, false, to);
+    const Draw draw(0, no_epoch, hash_of(parts[0].tokens), 0);
     const PairDraw drawn = draw_pair(end - begin, draw);
     const std::size_t cut = begin + drawn.first, most = end - cut;
     Text other;
     if (!drawn.stays)
       other =
-          text_of(text_of_elsewhere(records.texts("text"), record, bytes_of_piece * most, draw), tokenizer);
-    const bool stays = other.pieces.empty();
+          text_of(text_of_elsewhere(records.texts("text"), record, bytes_of_token * most, draw), tokenizer);
+    const bool stays = other.tokens.empty();
     parts[0] = part_of(text, begin, cut);
-    parts[1] = stays ? part_of(text, cut, end) : part_of(other, 0, std::min(most, other.pieces.size()));
-    append_window(parts, stays ? follows : is_of_elsewhere, tokenizer, pieces, false, to);
+    parts[1] = stays ? part_of(text, cut, end) : part_of(other, 0, std::min(most, other.tokens.size()));
+    append_window(parts, stays ? follows : is_of_elsewhere, tokenizer, tokens, false, to);
     begin = stays ? end : cut;
-  } while (begin < text.pieces.size());
+  } while (begin < text.tokens.size());
 }
 
 Mlm::Part Mlm::part_of(const Text& text, std::size_t begin, std::size_t end) {
   Part part;
-  part.pieces = std::span(text.pieces).subspan(begin, end - begin);
+  part.tokens = std::span(text.tokens).subspan(begin, end - begin);
   if (!text.words.empty()) part.words = std::span(text.words).subspan(begin, end - begin);
   return part;
 }
 
 void Mlm::append_window(std::span<const Part> texts, std::int32_t next, const Tokenizer& tokenizer,
-                        const Pieces& pieces, bool typed, EncodedExample& to) const {
+                        const Tokens& tokens, bool typed, EncodedExample& to) const {
   const std::size_t first_row = to.ids.size();
-  const auto append = [&](std::int32_t piece, std::int32_t word, std::size_t text) {
-    to.ids.push_back(piece);
+  const auto append = [&](std::int32_t token, std::int32_t word, std::size_t text) {
+    to.ids.push_back(token);
     if (whole_word_)
-      to.integers(words).push_back(std::ranges::binary_search(pieces.specials, piece) ? no_word : word);
+      to.integers(words).push_back(std::ranges::binary_search(tokens.specials, token) ? no_word : word);
     if (next_sentence_) to.integers(next_column() + 1).push_back(static_cast<std::int32_t>(text));
   };
   append(tokenizer.special(Special::start), no_word, 0);
   for (std::size_t text = 0; text < texts.size(); ++text) {
-    for (std::size_t i = 0; i < texts[text].pieces.size(); ++i)
-      append(texts[text].pieces[i], whole_word_ ? texts[text].words[i] : no_word, text);
+    for (std::size_t i = 0; i < texts[text].tokens.size(); ++i)
+      append(texts[text].tokens[i], whole_word_ ? texts[text].words[i] : no_word, text);
     append(tokenizer.special(Special::end), no_word, text);
   }
   if (next_sentence_) to.integers(next_column()).push_back(next);
   if (typed)
-    pick_masks(first_row, pieces, to);
+    pick_masks(first_row, tokens, to);
   else
-    mask_window(first_row, pieces, to);
+    mask_window(first_row, tokens, to);
   to.end_sequence();
 }
 
 /// The rows from `first_row` on are a window that nothing is masked in yet.
-void Mlm::mask_window(std::size_t first_row, const Pieces& pieces, EncodedExample& to) const {
+void Mlm::mask_window(std::size_t first_row, const Tokens& tokens, EncodedExample& to) const {
   const std::span<std::int32_t> ids = std::span(to.ids).subspan(first_row);  // (T)
   const std::vector<std::int32_t> singles =
-      whole_word_ ? std::vector<std::int32_t>() : single_pieces(ids, pieces);
+      whole_word_ ? std::vector<std::int32_t>() : single_tokens(ids, tokens);
   const std::span<const std::int32_t> word_of =
       whole_word_ ? std::span<const std::int32_t>(to.integers(words)).subspan(first_row)
                   : std::span<const std::int32_t>(singles);  // (T)
@@ -256,13 +256,13 @@ void Mlm::mask_window(std::size_t first_row, const Pieces& pieces, EncodedExampl
   const std::span<std::int32_t> rows = std::span(to.integers(picked)).subspan(before);  // (M)
   const Draw draw(0, no_epoch, hash_of(ids), 0);
   pick_rows(word_of, draw, rows);
-  mask_rows(rows, pieces, draw, ids, std::span(to.integers(targets)).subspan(before));
+  mask_rows(rows, tokens, draw, ids, std::span(to.integers(targets)).subspan(before));
 }
 
-/// The same of a window in which a user wrote the mask piece where something is to be guessed.
-void Mlm::pick_masks(std::size_t first_row, const Pieces& pieces, EncodedExample& to) {
+/// The same of a window in which a user wrote the mask token where something is to be guessed.
+void Mlm::pick_masks(std::size_t first_row, const Tokens& tokens, EncodedExample& to) {
   for (std::size_t row = first_row; row < to.ids.size(); ++row) {
-    if (to.ids[row] != pieces.mask) continue;
+    if (to.ids[row] != tokens.mask) continue;
     to.integers(picked).push_back(static_cast<std::int32_t>(row - first_row));
     to.integers(targets).push_back(no_target);
   }
@@ -270,7 +270,7 @@ void Mlm::pick_masks(std::size_t first_row, const Pieces& pieces, EncodedExample
 
 void Mlm::redraw(const ExampleDraw& draw, EncodedExample& to) const {
   const std::vector<std::int32_t>& known = to.integers(specials);
-  const Pieces pieces = {.count = known[0], .mask = known[1], .specials = std::span(known).subspan(2)};
+  const Tokens tokens = {.count = known[0], .mask = known[1], .specials = std::span(known).subspan(2)};
   for (std::size_t window = 0; window < to.ends.size(); ++window) {
     const std::span<std::int32_t> ids = of_window(to.ids, to.ends, window);  // (T)
     const std::span<std::int32_t> rows =
@@ -282,8 +282,8 @@ void Mlm::redraw(const ExampleDraw& draw, EncodedExample& to) const {
     if (whole_word_)
       pick_rows(of_window(to.integers(words), to.columns[words].counts, window), drawn, rows);
     else
-      pick_rows(single_pieces(ids, pieces), drawn, rows);
-    mask_rows(rows, pieces, drawn, ids, truth);
+      pick_rows(single_tokens(ids, tokens), drawn, rows);
+    mask_rows(rows, tokens, drawn, ids, truth);
   }
 }
 
@@ -305,7 +305,7 @@ SetDescription Mlm::describe(const ExampleSet& set) const {
     description.counts.emplace_back("pairs that follow", following);
   }
   if (masked == 0 && set.size() > 0)
-    description.notes.push_back("no piece is masked: the tokenizer knows none of the text");
+    description.notes.push_back("no token is masked: the tokenizer knows none of the text");
   return description;
 }
 

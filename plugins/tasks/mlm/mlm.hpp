@@ -1,6 +1,6 @@
-// The task "mlm": masked language modelling (Devlin et al. 2019): some pieces of a text are hidden, drawn
+// The task "mlm": masked language modelling (Devlin et al. 2019): some tokens of a text are hidden, drawn
 // anew in every epoch, and guessed from the others; scored by perplexity. With next_sentence a window holds
-// two texts, and whether the second follows the first is told too. Needs a head that gives the best pieces of
+// two texts, and whether the second follows the first is told too. Needs a head that gives the best tokens of
 // each picked row, and its loss, as "language_model" does. Place in the flow: records with `text` -> windows
 // of ids, picked rows and their targets -> the head's guesses -> counts per text, guesses for what a user
 // masks. Read next: masking.hpp, next_text.hpp.
@@ -20,7 +20,7 @@ namespace encore::mlm {
 class Mlm final : public Task {
  public:
   static constexpr const char* summary =
-      "masked language modelling: hidden pieces are guessed from the others, masks drawn anew in every epoch "
+      "masked language modelling: hidden tokens are guessed from the others, masks drawn anew in every epoch "
       "(Devlin et al. 2019)";
   static constexpr const char* select = "min dev/perplexity";
   static Schema options();
@@ -49,10 +49,10 @@ class Mlm final : public Task {
 
   std::vector<ColumnRule> columns() const override;
   std::vector<OutputRule> outputs() const override;
-  /// Windows [CLS] pieces [SEP] of at most max_length rows, a sequence each; no piece is left out. With
-  /// next_sentence [CLS] pieces [SEP] pieces [SEP], where there are two pieces. The masks follow from the
-  /// pieces, whatever their record's place. Records of from_text are masked where their user wrote the mask
-  /// piece, and nowhere else. Throws Error where the vocabulary has no mask piece.
+  /// Windows [CLS] tokens [SEP] of at most max_length rows, a sequence each; no token is left out. With
+  /// next_sentence [CLS] tokens [SEP] tokens [SEP], where there are two tokens. The masks follow from the
+  /// tokens, whatever their record's place. Records of from_text are masked where their user wrote the mask
+  /// token, and nowhere else. Throws Error where the vocabulary has no mask token.
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
               EncodedExample& to) const override;
   bool draws() const override { return true; }
@@ -60,12 +60,12 @@ class Mlm final : public Task {
   SetDescription describe(const ExampleSet& set) const override;
 
   void measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const override;
-  /// The records have no truth; "correct" is the share of a text's masked pieces that were guessed.
+  /// The records have no truth; "correct" is the share of a text's masked tokens that were guessed.
   Records label(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
 
   /// With next_sentence a line may be two texts with a tab between.
   Records from_text(std::span<const std::string> lines) const override;
-  /// `masks`: the best piece for each mask; `candidates`: for each mask the best pieces, each followed by its
+  /// `masks`: the best token for each mask; `candidates`: for each mask the best tokens, each followed by its
   /// probability, parted by blanks; `follows`, with next_sentence: "yes" or "no", "" for a single text. After
   /// encode of these records.
   Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
@@ -74,34 +74,34 @@ class Mlm final : public Task {
   }
 
  private:
-  /// The pieces of a text, and for whole words the word of each; empty otherwise.
+  /// The tokens of a text, and for whole words the word of each; empty otherwise.
   struct Text {
-    std::vector<std::int32_t> pieces, words;
+    std::vector<std::int32_t> tokens, words;
   };
   /// A part of one.
   struct Part {
-    std::span<const std::int32_t> pieces, words;
+    std::span<const std::int32_t> tokens, words;
   };
   static Part part_of(const Text& text, std::size_t begin, std::size_t end);
   Text text_of(const std::string& text, const Tokenizer& tokenizer) const;
   void encode_pairs(const Text& text, const Records& records, std::size_t record, const Tokenizer& tokenizer,
-                    const Pieces& pieces, EncodedExample& to) const;
+                    const Tokens& tokens, EncodedExample& to) const;
   /// A window of one text or two, masked. next: what stands in the column of that name.
   void append_window(std::span<const Part> texts, std::int32_t next, const Tokenizer& tokenizer,
-                     const Pieces& pieces, bool typed, EncodedExample& to) const;
+                     const Tokens& tokens, bool typed, EncodedExample& to) const;
   std::size_t next_column() const { return whole_word_ ? 4 : 3; }
   void measure_pairs(const ExampleSet& set, const Outputs& outputs, std::size_t example,
                      Statistics& statistics) const;
-  void mask_window(std::size_t first_row, const Pieces& pieces, EncodedExample& to) const;
-  static void pick_masks(std::size_t first_row, const Pieces& pieces, EncodedExample& to);
+  void mask_window(std::size_t first_row, const Tokens& tokens, EncodedExample& to) const;
+  static void pick_masks(std::size_t first_row, const Tokens& tokens, EncodedExample& to);
   void remember_names(const Tokenizer& tokenizer) const;
-  std::string name(std::int32_t piece) const;
+  std::string name(std::int32_t token) const;
 
   std::size_t max_length_;
   double probability_;
   bool whole_word_;
   bool next_sentence_;
-  /// What pieces look like, for answers. encode learns it when a user asks, on several threads.
+  /// What tokens look like, for answers. encode learns it when a user asks, on several threads.
   mutable std::mutex mutex_;
   mutable std::vector<std::string> names_;
   mutable std::string mask_name_;

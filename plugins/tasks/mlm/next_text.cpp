@@ -16,9 +16,9 @@ enum : std::uint64_t { cut, choice, other_record, place };
 
 }  // namespace
 
-PairDraw draw_pair(std::size_t pieces, const Draw& draw) {
-  ENCORE_REQUIRE(pieces >= 2, "a pair has a piece on either side");
-  const auto cuts = static_cast<std::int64_t>(pieces) - 1;
+PairDraw draw_pair(std::size_t tokens, const Draw& draw) {
+  ENCORE_REQUIRE(tokens >= 2, "a pair has a token on either side");
+  const auto cuts = static_cast<std::int64_t>(tokens) - 1;
   return {.first = 1 + static_cast<std::size_t>(draw.integer(Draw::pair, cut, cuts)),
           .stays = draw.uniform(Draw::pair, choice) < 0.5};
 }

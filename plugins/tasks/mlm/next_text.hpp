@@ -16,13 +16,13 @@ namespace encore::mlm {
 /// What the column "next" holds.
 inline constexpr std::int32_t follows = 0, is_of_elsewhere = 1;
 
-/// Where a run of at least two pieces is cut, and whether its second part is to stay.
+/// Where a run of at least two tokens is cut, and whether its second part is to stay.
 struct PairDraw {
-  std::size_t first = 0;  ///< pieces of the first text: at least one, and at least one is left
+  std::size_t first = 0;  ///< tokens of the first text: at least one, and at least one is left
   bool stays = true;
 };
 
-PairDraw draw_pair(std::size_t pieces, const Draw& draw);
+PairDraw draw_pair(std::size_t tokens, const Draw& draw);
 
 /// Text of a record other than `record`, of which there is one, from a drawn place on: at most `bytes`, from
 /// the beginning of a word where one begins there, and whole characters. Empty where no text is there.

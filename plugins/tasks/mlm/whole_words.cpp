@@ -1,4 +1,4 @@
-// By the two characters at the border of two pieces (utf8proc's categories).
+// By the two characters at the border of two tokens (utf8proc's categories).
 #include "whole_words.hpp"
 
 #include <utf8proc.h>
@@ -38,7 +38,7 @@ bool joins_words(utf8proc_int32_t c) {
   return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_NO;
 }
 
-/// Whether a piece that begins at this byte goes on with the word of the piece that ended at `last`.
+/// Whether a token that begins at this byte goes on with the word of the token that ended at `last`.
 bool goes_on(std::string_view text, std::size_t last, std::size_t begin) {
   if (begin > last) return false;
   if (begin == 0 || begin >= text.size() || continues_character(text[begin])) return true;

@@ -1,5 +1,5 @@
-// Which pieces of a text belong to one word, for masking whole words; from the ranges of bytes that a
-// tokenizer gives with its pieces, so that it serves every tokenizer. Place in the flow: Mlm::encode ->
+// Which tokens of a text belong to one word, for masking whole words; from the ranges of bytes that a
+// tokenizer gives with its tokens, so that it serves every tokenizer. Place in the flow: Mlm::encode ->
 // number_words -> the column "words" -> masking.hpp.
 #pragma once
 
@@ -12,9 +12,9 @@
 
 namespace encore::mlm {
 
-/// A number for each piece, ascending from 0, equal for neighbours of one word. Words are what BERT's
-/// tokenizer cuts into pieces: letters, marks and digits without anything between; punctuation, symbols and
-/// ideographs are words of their own. `ranges`: of the pieces, in `text`.
+/// A number for each token, ascending from 0, equal for neighbours of one word. Words are what BERT's
+/// tokenizer cuts into tokens: letters, marks and digits without anything between; punctuation, symbols and
+/// ideographs are words of their own. `ranges`: of the tokens, in `text`.
 std::vector<std::int32_t> number_words(std::string_view text, std::span<const ByteRange> ranges);
 
 }  // namespace encore::mlm

@@ -160,7 +160,7 @@ SetDescription Ner::describe(const ExampleSet& set) const {
     if (in.cut_words(i) == 0) continue;
     ++cut_sentences;
     cut += in.cut_words(i);
-    cut_entities += count_cut_entities(iob2(words_.true_labels(in, i)), in.first_pieces(i).size());
+    cut_entities += count_cut_entities(iob2(words_.true_labels(in, i)), in.first_tokens(i).size());
   }
   SetDescription description;
   description.counts = {{"words", words},

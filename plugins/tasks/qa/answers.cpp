@@ -28,7 +28,7 @@ std::vector<Candidate> all_candidates(const Columns& in, std::size_t example, co
   const Run windows = in.set().sequences(example);
   for (std::size_t s = windows.first; s < windows.first + windows.count; ++s) {
     const std::span<const float> scores = outputs.numbers("spans", in.set(), s);
-    const std::size_t begin = in.first_row(s), end = begin + in.pieces(s);
+    const std::size_t begin = in.first_row(s), end = begin + in.tokens(s);
     for (std::size_t first = begin; first < end; ++first)
       for (std::size_t last = first; last < std::min(end, first + longest); ++last) {
         const ByteRange bytes = in.bytes(s, first, last);
@@ -58,7 +58,7 @@ Answer find_answer(const Columns& in, std::size_t example, const Outputs& output
   for (std::size_t s = windows.first; s < windows.first + windows.count; ++s) {
     const std::span<const float> scores = scores_of(s);
     const std::size_t begin = in.first_row(s);
-    const std::optional<RowSpan> found = best_span(scores, begin, begin + in.pieces(s), longest);
+    const std::optional<RowSpan> found = best_span(scores, begin, begin + in.tokens(s), longest);
     if (found && (!best || found->score > best->score)) {
       best = found;
       place = s;

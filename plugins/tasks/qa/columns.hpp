@@ -29,7 +29,7 @@ class Columns {
   const ExampleSet& set() const { return set_; }
   /// Whether the set has the truth.
   bool known() const { return known_; }
-  std::int32_t cut_pieces(std::size_t example) const {
+  std::int32_t cut_tokens(std::size_t example) const {
     return set_.integers(cut_, set_.sequences(example).first).front();
   }
   std::string context(std::size_t example) const {
@@ -38,10 +38,10 @@ class Columns {
   std::vector<std::string> answers(std::size_t example) const {
     return tasks::texts_in(set_.integers(answers_, set_.sequences(example).first));
   }
-  /// Pieces of the context in a window: these are its last rows but for one [SEP].
-  std::size_t pieces(std::size_t sequence) const { return set_.integers(ranges_, sequence).size() / 2; }
+  /// Tokens of the context in a window: these are its last rows but for one [SEP].
+  std::size_t tokens(std::size_t sequence) const { return set_.integers(ranges_, sequence).size() / 2; }
   std::size_t first_row(std::size_t sequence) const {
-    return set_.ids(sequence).size() - 1 - pieces(sequence);
+    return set_.ids(sequence).size() - 1 - tokens(sequence);
   }
   /// From the first byte of one row of the context to behind the last byte of another.
   ByteRange bytes(std::size_t sequence, std::size_t first, std::size_t last) const {

@@ -27,7 +27,7 @@ constexpr std::size_t markers = 3;                                // [CLS], [SEP
 constexpr std::size_t most_context_bytes = std::size_t{1} << 24;  // a column counts bytes in 32 bits
 
 /// The columns of an example, in the order of Qa::columns().
-enum : std::size_t { start, end, segments, cut_pieces, ranges, context, answers };
+enum : std::size_t { start, end, segments, cut_tokens, ranges, context, answers };
 
 bool is_blank(std::string_view question) {
   return question.find_first_not_of(white_space) == std::string_view::npos;
@@ -47,15 +47,15 @@ ByteRange bytes_of(const TextSpan& answer, std::string_view text) {
 Schema Qa::options() {
   return Schema()
       .integer("stride", 128,
-               {.help = "pieces of the context that a window shares with the one before it",
+               {.help = "tokens of the context that a window shares with the one before it",
                 .unit = "pieces",
                 .min = 0.0})
       .integer("max_question", 64,
-               {.help = "pieces of a question that are read; longer ones are cut at the end",
+               {.help = "tokens of a question that are read; longer ones are cut at the end",
                 .unit = "pieces",
                 .min = 1.0})
       .integer("max_answer", 30,
-               {.help = "pieces of the longest answer that is given", .unit = "pieces", .min = 1.0})
+               {.help = "tokens of the longest answer that is given", .unit = "pieces", .min = 1.0})
       .boolean("no_answer", false,
                {.help = "a question may have no answer (SQuAD 2.0): none is given where the scores of [CLS] "
                         "are above those of every part of the context"})
@@ -88,7 +88,7 @@ Qa::Qa(const Options& options, const TaskContext& context)
   if (stride_ >= room)
     throw OptionError("stride", "stride = " + std::to_string(stride_) + ", but with " + of_length + " and " +
                                     of_question + " a window may have no more than " +
-                                    counted(static_cast<std::int64_t>(room), "piece", "pieces") +
+                                    counted(static_cast<std::int64_t>(room), "token", "tokens") +
                                     " of the context; the stride must be smaller");
 }
 
@@ -132,7 +132,7 @@ std::vector<ColumnRule> Qa::columns() const {
       {.name = "end", .space = Space::sequences, .truth = true},
       {.name = segments_column},                          // 0: [CLS] question [SEP], 1: window [SEP]
       {.name = "cut_pieces", .space = Space::sequences},  // of the question, at its end
-      {.name = "ranges", .space = Space::ragged},         // bytes [begin, end) of each piece of the context
+      {.name = "ranges", .space = Space::ragged},         // bytes [begin, end) of each token of the context
       {.name = "context", .space = Space::ragged},        // its text, with the first window
       {.name = "answers", .space = Space::ragged, .truth = true}};  // all true ones, with the first window
 }
@@ -148,39 +148,39 @@ void Qa::encode(const Records& records, std::size_t record, const Tokenizer& tok
     throw Error("the context of record " + std::to_string(record + 1) + " has " +
                 std::to_string(text.size()) + " bytes; at most " + std::to_string(most_context_bytes) +
                 " are read");
-  std::vector<std::int32_t> question, pieces;
+  std::vector<std::int32_t> question, tokens;
   std::vector<ByteRange> bytes;
   tokenizer.encode(records.texts("question")[record], question);
   const std::size_t asked = std::min(question.size(), max_question_), cut = question.size() - asked;
   question.resize(asked);
-  tokenizer.encode(text, pieces, bytes);
+  tokenizer.encode(text, tokens, bytes);
 
   const bool known = records.has("answers");
-  std::optional<std::pair<std::size_t, std::size_t>> answer;  // its first and its last piece
+  std::optional<std::pair<std::size_t, std::size_t>> answer;  // its first and its last token
   put_text(text, to.integers(context));
   if (known) {
     const std::vector<TextSpan>& truths = records.spans("answers")[record];
     for (const TextSpan& truth : truths) put_text(truth.text, to.integers(answers));
-    if (!truths.empty()) answer = pieces_of(bytes, bytes_of(truths.front(), text));
+    if (!truths.empty()) answer = tokens_of(bytes, bytes_of(truths.front(), text));
   }
-  for (const Window& window : windows_of(pieces.size(), max_length_ - markers - asked, stride_)) {
-    const std::size_t begin = to.ids.size(), first_row = asked + 2, last_piece = window.first + window.count;
+  for (const Window& window : windows_of(tokens.size(), max_length_ - markers - asked, stride_)) {
+    const std::size_t begin = to.ids.size(), first_row = asked + 2, last_token = window.first + window.count;
     to.ids.push_back(tokenizer.special(Special::start));
     to.ids.insert(to.ids.end(), question.begin(), question.end());
     to.ids.push_back(tokenizer.special(Special::separator));
-    for (std::size_t piece = window.first; piece < last_piece; ++piece) {
-      to.ids.push_back(pieces[piece]);
-      to.integers(ranges).push_back(static_cast<std::int32_t>(bytes[piece].begin));
-      to.integers(ranges).push_back(static_cast<std::int32_t>(bytes[piece].end));
+    for (std::size_t token = window.first; token < last_token; ++token) {
+      to.ids.push_back(tokens[token]);
+      to.integers(ranges).push_back(static_cast<std::int32_t>(bytes[token].begin));
+      to.integers(ranges).push_back(static_cast<std::int32_t>(bytes[token].end));
     }
     to.ids.push_back(tokenizer.special(Special::end));
     for (std::size_t row = 0; row < to.ids.size() - begin; ++row)
       to.integers(segments).push_back(row < first_row ? 0 : 1);
-    to.integers(cut_pieces).push_back(static_cast<std::int32_t>(cut));
+    to.integers(cut_tokens).push_back(static_cast<std::int32_t>(cut));
     if (known) {
-      const bool whole = answer && window.first <= answer->first && answer->second < last_piece;
-      const auto row_of = [&](std::size_t piece) {
-        return static_cast<std::int32_t>(first_row + piece - window.first);
+      const bool whole = answer && window.first <= answer->first && answer->second < last_token;
+      const auto row_of = [&](std::size_t token) {
+        return static_cast<std::int32_t>(first_row + token - window.first);
       };
       to.integers(start).push_back(whole ? row_of(answer->first) : 0);
       to.integers(end).push_back(whole ? row_of(answer->second) : 0);
@@ -195,7 +195,7 @@ SetDescription Qa::describe(const ExampleSet& set) const {
   for (std::size_t i = 0; i < set.size(); ++i) {
     const Run windows = set.sequences(i);
     several += windows.count > 1 ? 1 : 0;
-    cut += in.cut_pieces(i) > 0 ? 1 : 0;
+    cut += in.cut_tokens(i) > 0 ? 1 : 0;
     if (!in.known()) continue;
     bool found = false;
     for (std::size_t s = windows.first; s < windows.first + windows.count; ++s)
@@ -219,7 +219,7 @@ SetDescription Qa::describe(const ExampleSet& set) const {
                     " in all");
   if (cut > 0)
     notes.push_back(std::to_string(cut) + of_all + " are longer than max_question = " +
-                    std::to_string(max_question_) + " pieces and cut at the end");
+                    std::to_string(max_question_) + " tokens and cut at the end");
   if (outside > 0)
     notes.push_back(
         "the answer to " + std::to_string(outside) + of_all +
@@ -357,9 +357,9 @@ Records Qa::answers_of(const Records& records, std::vector<Answer> found, Record
 }
 
 std::string Qa::left_out(const ExampleSet& set, std::size_t example) const {
-  const std::int32_t cut = Columns(set).cut_pieces(example);
+  const std::int32_t cut = Columns(set).cut_tokens(example);
   if (cut == 0) return "";
-  return "its question is read without its last " + counted(cut, "piece", "pieces") +
+  return "its question is read without its last " + counted(cut, "token", "tokens") +
          " (task.max_question = " + std::to_string(max_question_) + ")";
 }
 

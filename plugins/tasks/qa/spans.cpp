@@ -25,20 +25,20 @@ double share_of(std::span<const float> scores, std::size_t channel, std::size_t 
 
 }  // namespace
 
-std::vector<Window> windows_of(std::size_t pieces, std::size_t room, std::size_t stride) {
+std::vector<Window> windows_of(std::size_t tokens, std::size_t room, std::size_t stride) {
   ENCORE_REQUIRE(stride < room, "every window shows something new");
   std::vector<Window> windows;
   for (std::size_t first = 0;; first += room - stride) {
-    windows.push_back({.first = first, .count = std::min(room, pieces - first)});
-    if (first + windows.back().count == pieces) return windows;
+    windows.push_back({.first = first, .count = std::min(room, tokens - first)});
+    if (first + windows.back().count == tokens) return windows;
   }
 }
 
-std::optional<std::pair<std::size_t, std::size_t>> pieces_of(const std::vector<ByteRange>& pieces,
+std::optional<std::pair<std::size_t, std::size_t>> tokens_of(const std::vector<ByteRange>& tokens,
                                                              ByteRange part) {
   std::optional<std::pair<std::size_t, std::size_t>> found;
-  for (std::size_t i = 0; i < pieces.size() && pieces[i].begin < part.end; ++i) {
-    if (pieces[i].end <= part.begin) continue;
+  for (std::size_t i = 0; i < tokens.size() && tokens[i].begin < part.end; ++i) {
+    if (tokens[i].end <= part.begin) continue;
     if (!found) found.emplace(i, i);
     found->second = i;
   }

@@ -16,20 +16,20 @@
 
 namespace encore::qa {
 
-/// Neighbouring pieces of a context.
+/// Neighbouring tokens of a context.
 struct Window {
   std::size_t first = 0, count = 0;
 
   friend bool operator==(const Window&, const Window&) = default;
 };
 
-/// Windows of at most `room` pieces, each beginning room - stride pieces behind the one before; the last one
+/// Windows of at most `room` tokens, each beginning room - stride tokens behind the one before; the last one
 /// is the first that reaches the end. So `stride` of Hugging Face's tokenizers cuts with "only_second". A
-/// context without any piece has one empty window. stride < room.
-std::vector<Window> windows_of(std::size_t pieces, std::size_t room, std::size_t stride);
+/// context without any token has one empty window. stride < room.
+std::vector<Window> windows_of(std::size_t tokens, std::size_t room, std::size_t stride);
 
-/// The first and the last piece that share a byte with `part`; nothing where none does.
-std::optional<std::pair<std::size_t, std::size_t>> pieces_of(const std::vector<ByteRange>& pieces,
+/// The first and the last token that share a byte with `part`; nothing where none does.
+std::optional<std::pair<std::size_t, std::size_t>> tokens_of(const std::vector<ByteRange>& tokens,
                                                              ByteRange part);
 
 /// Rows [first, last] of a window.

@@ -17,7 +17,7 @@ constexpr std::size_t markers = 2;                             // [CLS] and [SEP
 constexpr std::array<std::string_view, 2> signs = {"$", "#"};  // around e1 and e2
 constexpr std::array<std::size_t, 5> cut_order = {4, 0, 2, 3,
                                                   1};  // parts, the one that is cut first in front
-constexpr std::array<std::size_t, 5> kept_pieces = {0, 1, 0, 1, 0};  // at least, of each part
+constexpr std::array<std::size_t, 5> kept_tokens = {0, 1, 0, 1, 0};  // at least, of each part
 
 /// The parts of a text, and which of the spans stands first.
 struct Parts {
@@ -94,44 +94,44 @@ void Relation::encode(const Records& records, std::size_t record, const Tokenize
                       EncodedExample& to) const {
   const std::size_t spans_column = class_.column_count(), cut_column = spans_column + 1;
   const Parts parts = parts_of(records.texts("text")[record], records.spans("spans")[record], record);
-  std::array<std::vector<std::int32_t>, 5> pieces;
+  std::array<std::vector<std::int32_t>, 5> tokens;
   std::size_t all = 0;
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    tokenizer.encode(parts.texts[i], pieces[i]);
-    if (pieces[i].size() < kept_pieces[i]) pieces[i].push_back(tokenizer.special(Special::unknown));
-    all += pieces[i].size();
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    tokenizer.encode(parts.texts[i], tokens[i]);
+    if (tokens[i].size() < kept_tokens[i]) tokens[i].push_back(tokenizer.special(Special::unknown));
+    all += tokens[i].size();
   }
-  std::array<std::vector<std::int32_t>, 2> sign_pieces;
+  std::array<std::vector<std::int32_t>, 2> sign_tokens;
   for (std::size_t i = 0; i < signs.size() && signs_; ++i) {
-    tokenizer.encode(signs[i], sign_pieces[i]);
-    sign_pieces[i].resize(1, tokenizer.special(Special::unknown));
+    tokenizer.encode(signs[i], sign_tokens[i]);
+    sign_tokens[i].resize(1, tokenizer.special(Special::unknown));
   }
   const std::size_t room = max_length_ - markers - (signs_ ? 4 : 0);
   const std::size_t cut = all > room ? all - room : 0;
   std::size_t left = cut;
   for (const std::size_t i : cut_order) {
-    const std::size_t away = std::min(left, pieces[i].size() - kept_pieces[i]);
+    const std::size_t away = std::min(left, tokens[i].size() - kept_tokens[i]);
     // In front of the spans what stands nearest to them stays.
-    const auto begin = i == 0 ? pieces[i].begin() : pieces[i].end() - static_cast<std::ptrdiff_t>(away);
-    pieces[i].erase(begin, begin + static_cast<std::ptrdiff_t>(away));
+    const auto begin = i == 0 ? tokens[i].begin() : tokens[i].end() - static_cast<std::ptrdiff_t>(away);
+    tokens[i].erase(begin, begin + static_cast<std::ptrdiff_t>(away));
     left -= away;
   }
 
   std::array<std::int32_t, 4> rows = {};
   to.ids.push_back(tokenizer.special(Special::start));
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
     const bool is_span = i % 2 == 1;
     const std::size_t span = i == 1 ? parts.first_span : 1 - parts.first_span;
     const auto add = [&](const std::vector<std::int32_t>& ids) {
       to.ids.insert(to.ids.end(), ids.begin(), ids.end());
     };
     if (is_span) {
-      add(sign_pieces[span]);
+      add(sign_tokens[span]);
       rows[2 * span] = static_cast<std::int32_t>(to.ids.size());
-      rows[2 * span + 1] = rows[2 * span] + static_cast<std::int32_t>(pieces[i].size()) - 1;
+      rows[2 * span + 1] = rows[2 * span] + static_cast<std::int32_t>(tokens[i].size()) - 1;
     }
-    add(pieces[i]);
-    if (is_span) add(sign_pieces[span]);
+    add(tokens[i]);
+    if (is_span) add(sign_tokens[span]);
   }
   to.ids.push_back(tokenizer.special(Special::end));
   to.integers(spans_column).assign(rows.begin(), rows.end());
@@ -143,19 +143,19 @@ SetDescription Relation::describe(const ExampleSet& set) const {
   SetDescription description;
   class_.describe_labels(set, description);
   const std::size_t cuts = set.column("cut_pieces");
-  std::int64_t texts = 0, pieces = 0;
+  std::int64_t texts = 0, tokens = 0;
   for (std::size_t i = 0; i < set.size(); ++i) {
     const std::int32_t here = set.integers(cuts, i).front();
     texts += here > 0 ? 1 : 0;
-    pieces += here;
+    tokens += here;
   }
   description.counts.emplace_back("cut texts", texts);
-  description.counts.emplace_back("cut pieces", pieces);
+  description.counts.emplace_back("cut pieces", tokens);
   if (texts > 0)
     description.notes.push_back(std::to_string(texts) + " of " +
                                 counted(static_cast<std::int64_t>(set.size()), "text", "texts") +
                                 " are longer than max_length = " + std::to_string(max_length_) + ": " +
-                                counted(pieces, "piece is", "pieces are") + " cut, around the spans first");
+                                counted(tokens, "token is", "tokens are") + " cut, around the spans first");
   class_.describe_unseen(set, description);
   return description;
 }
@@ -192,7 +192,7 @@ Records Relation::completed(const Records& records, Records answers) {
 
 std::string Relation::left_out(const ExampleSet& set, std::size_t sequence) const {
   const std::int32_t cut = set.integers(set.column("cut_pieces"), sequence).front();
-  return cut == 0 ? "" : "its label does not depend on " + counted(cut, "piece", "pieces") + " of it";
+  return cut == 0 ? "" : "its label does not depend on " + counted(cut, "token", "tokens") + " of it";
 }
 
 }  // namespace encore::relation

@@ -1,4 +1,4 @@
-// Measures of the pieces, then those of the texts.
+// Measures of the tokens, then those of the texts.
 #include "summarize.hpp"
 
 #include "ngrams/text_scores.hpp"
@@ -16,7 +16,7 @@ Schema Summarize::options() {
 
 std::vector<Measure> Summarize::measures() {
   std::vector<Measure> all = ngrams::summary_measures();
-  for (Measure& measure : piece_measures()) all.push_back(std::move(measure));
+  for (Measure& measure : token_measures()) all.push_back(std::move(measure));
   return all;
 }
 

@@ -58,7 +58,7 @@ SetDescription Tag::describe(const ExampleSet& set) const {
   std::map<std::int32_t, std::int64_t> words;  // by label; none where the truth is not known
   std::int64_t all = 0, cut_sentences = 0, cut = 0, unseen = 0;
   for (std::size_t i = 0; i < set.size(); ++i) {
-    all += std::ssize(in.first_pieces(i)) + in.cut_words(i);
+    all += std::ssize(in.first_tokens(i)) + in.cut_words(i);
     for (const std::int32_t label : in.tags(i)) ++words[label];
     cut_sentences += in.cut_words(i) > 0 ? 1 : 0;
     cut += in.cut_words(i);

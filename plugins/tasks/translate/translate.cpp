@@ -1,4 +1,4 @@
-// Measures of the pieces, then those of the texts.
+// Measures of the tokens, then those of the texts.
 #include "translate.hpp"
 
 #include "ngrams/text_scores.hpp"
@@ -16,7 +16,7 @@ Schema Translate::options() {
 
 std::vector<Measure> Translate::measures() {
   std::vector<Measure> all = ngrams::translation_measures();
-  for (Measure& measure : piece_measures()) all.push_back(std::move(measure));
+  for (Measure& measure : token_measures()) all.push_back(std::move(measure));
   return all;
 }
 

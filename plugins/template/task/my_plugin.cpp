@@ -81,14 +81,14 @@ class MyPluginTask final : public Task {
     return {{.name = targets_column, .space = Space::sequences, .truth = true},
             {.name = "truth", .space = Space::sequences, .truth = true}};
   }
-  /// [CLS] pieces [SEP] and the class of the whole text. Called from several threads at once.
+  /// [CLS] tokens [SEP] and the class of the whole text. Called from several threads at once.
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
               EncodedExample& to) const override {
-    std::vector<std::int32_t> pieces;
-    tokenizer.encode(records.texts("text")[record], pieces);
-    const std::size_t kept = std::min(pieces.size(), most_), first = keep_end_ ? pieces.size() - kept : 0;
+    std::vector<std::int32_t> tokens;
+    tokenizer.encode(records.texts("text")[record], tokens);
+    const std::size_t kept = std::min(tokens.size(), most_), first = keep_end_ ? tokens.size() - kept : 0;
     to.ids.push_back(tokenizer.special(Special::start));
-    for (std::size_t i = 0; i < kept; ++i) to.ids.push_back(pieces[first + i]);
+    for (std::size_t i = 0; i < kept; ++i) to.ids.push_back(tokens[first + i]);
     to.ids.push_back(tokenizer.special(Special::end));
     if (!records.has("label")) return;
     const std::size_t truth = number(records.texts("label")[record]);
@@ -145,7 +145,7 @@ class MyPluginTask final : public Task {
   }
 
   bool keep_end_;
-  std::size_t most_;                // pieces beside the two markers
+  std::size_t most_;                // tokens beside the two markers
   std::vector<std::string> names_;  // of the classes, then of other labels
   std::size_t classes_ = 0;
 };

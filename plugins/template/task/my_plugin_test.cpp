@@ -6,21 +6,21 @@
 
 using namespace encore;
 
-/// A piece per letter, by its code.
+/// A token per letter, by its code.
 class Letters final : public Tokenizer {
  public:
   void load(std::vector<std::string>) override {}
   void train(const TextCounts&) override {}
   std::span<const std::string> vocabulary() const override { return {}; }
   std::optional<std::int32_t> find(Special role) const override { return static_cast<std::int32_t>(role); }
-  std::string decode(std::span<const std::int32_t> pieces) const override {
-    return {pieces.begin(), pieces.end()};
+  std::string decode(std::span<const std::int32_t> tokens) const override {
+    return {tokens.begin(), tokens.end()};
   }
 
  protected:
-  void append_pieces(std::string_view text, std::vector<std::int32_t>& pieces,
+  void append_tokens(std::string_view text, std::vector<std::int32_t>& tokens,
                      std::vector<ByteRange>*) const override {
-    pieces.insert(pieces.end(), text.begin(), text.end());
+    tokens.insert(tokens.end(), text.begin(), text.end());
   }
 };
 

@@ -25,8 +25,8 @@ class MyPluginTokenizer final : public Tokenizer {
  public:
   static Schema options() {
     return Schema()
-        .integer("length", 3, {.help = "longest piece", .unit = "letters", .min = 1, .max = 16})
-        .optional("vocab", OptionType::path, {.help = "vocabulary file, one piece per line"})
+        .integer("length", 3, {.help = "longest token", .unit = "letters", .min = 1, .max = 16})
+        .optional("vocab", OptionType::path, {.help = "vocabulary file, one token per line"})
         .optional("vocab_size", OptionType::integer,
                   {.help = "instead of vocab: train one of this size from the training text",
                    .unit = "pieces",
@@ -42,31 +42,31 @@ class MyPluginTokenizer final : public Tokenizer {
 
   void load(std::vector<std::string> vocabulary) override {
     std::unordered_map<std::string, std::int32_t> numbers;
-    for (const std::string& piece : vocabulary)
-      if (!numbers.emplace(piece, static_cast<std::int32_t>(numbers.size())).second)
-        throw Error("the vocabulary holds the piece \"" + piece + "\" twice");
+    for (const std::string& token : vocabulary)
+      if (!numbers.emplace(token, static_cast<std::int32_t>(numbers.size())).second)
+        throw Error("the vocabulary holds the token \"" + token + "\" twice");
     std::map<Special, std::int32_t> special;
     for (const Special role : all_specials) {
-      const std::string piece(usual_piece(role));
-      if (numbers.contains(piece))
-        special[role] = numbers.at(piece);
+      const std::string token(usual_token(role));
+      if (numbers.contains(token))
+        special[role] = numbers.at(token);
       else if (role != Special::mask)
-        throw Error("the vocabulary has no " + piece);
+        throw Error("the vocabulary has no " + token);
     }
-    for (const Special role : all_specials) numbers.erase(std::string(usual_piece(role)));  // no text is one
+    for (const Special role : all_specials) numbers.erase(std::string(usual_token(role)));  // no text is one
     special_ = std::move(special);
-    pieces_ = std::move(vocabulary);
+    tokens_ = std::move(vocabulary);
     numbers_ = std::move(numbers);
   }
 
-  /// The special pieces, then the stretches by falling count, equal counts in the order of their bytes. Texts
+  /// The special tokens, then the stretches by falling count, equal counts in the order of their bytes. Texts
   /// may hold several words.
   void train(const TextCounts& texts) override {
     std::vector<std::string> vocabulary = {"[PAD]", "[UNK]", "[CLS]", "[SEP]"};
     std::map<std::string, std::int64_t> counts;
     for (const auto& [text, times] : texts)
       for (const std::string_view stretch : cut(text)) counts[std::string(stretch)] += times;
-    for (const std::string& piece : vocabulary) counts.erase(piece);
+    for (const std::string& token : vocabulary) counts.erase(token);
     std::vector<std::pair<std::int64_t, std::string>> ranked;
     for (const auto& [stretch, count] : counts) ranked.emplace_back(-count, stretch);
     std::sort(ranked.begin(), ranked.end());
@@ -75,28 +75,28 @@ class MyPluginTokenizer final : public Tokenizer {
     load(std::move(vocabulary));
   }
 
-  std::span<const std::string> vocabulary() const override { return pieces_; }
+  std::span<const std::string> vocabulary() const override { return tokens_; }
   std::optional<std::int32_t> find(Special role) const override {
     const auto found = special_.find(role);
     return found == special_.end() ? std::nullopt : std::optional(found->second);
   }
 
-  /// Without white space: no piece stands for it.
-  std::string decode(std::span<const std::int32_t> pieces) const override {
+  /// Without white space: no token stands for it.
+  std::string decode(std::span<const std::int32_t> tokens) const override {
     std::string text;
-    for (const std::int32_t number : pieces)
-      if (const std::string& piece = pieces_.at(static_cast<std::size_t>(number)); numbers_.contains(piece))
-        text += piece;
+    for (const std::int32_t number : tokens)
+      if (const std::string& token = tokens_.at(static_cast<std::size_t>(number)); numbers_.contains(token))
+        text += token;
     return text;
   }
 
  protected:
   /// What `encode` calls, from several threads at once: changes nothing but `pieces` and `ranges`.
-  void append_pieces(std::string_view text, std::vector<std::int32_t>& pieces,
+  void append_tokens(std::string_view text, std::vector<std::int32_t>& tokens,
                      std::vector<ByteRange>* ranges) const override {
     for (const std::string_view stretch : cut(text)) {
       const auto found = numbers_.find(std::string(stretch));
-      pieces.push_back(found == numbers_.end() ? special_.at(Special::unknown) : found->second);
+      tokens.push_back(found == numbers_.end() ? special_.at(Special::unknown) : found->second);
       if (ranges == nullptr) continue;
       const auto begin = static_cast<std::size_t>(stretch.data() - text.data());
       ranges->push_back({begin, begin + stretch.size()});
@@ -118,8 +118,8 @@ class MyPluginTokenizer final : public Tokenizer {
   }
 
   std::int64_t length_, vocab_size_;
-  std::vector<std::string> pieces_;
-  std::unordered_map<std::string, std::int32_t> numbers_;  // of pieces that stand for text
+  std::vector<std::string> tokens_;
+  std::unordered_map<std::string, std::int32_t> numbers_;  // of tokens that stand for text
   std::map<Special, std::int32_t> special_;
 };
 

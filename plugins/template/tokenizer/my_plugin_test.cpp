@@ -1,4 +1,4 @@
-// What only the author of "my_plugin" knows: the pieces that must come out, and what must be refused. The
+// What only the author of "my_plugin" knows: the tokens that must come out, and what must be refused. The
 // rest (training twice, loading, threads) is checked by `exp plugin check`, the same for every plugin.
 #include <cstdio>
 
@@ -21,8 +21,8 @@ MyPluginTokenizer make(std::int64_t length, std::int64_t vocab_size) {
   return {options, {}};
 }
 
-/// The pieces of a text, each followed by a bar.
-std::string pieces_of(const MyPluginTokenizer& tokenizer, std::string_view text) {
+/// The tokens of a text, each followed by a bar.
+std::string tokens_of(const MyPluginTokenizer& tokenizer, std::string_view text) {
   std::vector<std::int32_t> numbers;
   tokenizer.encode(text, numbers);
   std::string all;
@@ -34,23 +34,23 @@ std::string pieces_of(const MyPluginTokenizer& tokenizer, std::string_view text)
 void cuts_words_into_stretches() {
   MyPluginTokenizer tokenizer = make(3, 100);
   tokenizer.train({{"Paris", 2}, {"naïve", 1}, {"on", 5}});
-  expect(pieces_of(tokenizer, "Paris") == "Par|is|", "Paris is Par and is");
-  expect(pieces_of(tokenizer, "naïve") == "naï|ve|", "a letter of two bytes is one letter");
-  expect(pieces_of(tokenizer, "on on") == "on|on|", "a blank ends a stretch and is no piece");
-  expect(pieces_of(tokenizer, "Parma") == "Par|[UNK]|", "what is not in the vocabulary is unknown");
-  expect(pieces_of(tokenizer, " \t").empty(), "white space has no pieces");
+  expect(tokens_of(tokenizer, "Paris") == "Par|is|", "Paris is Par and is");
+  expect(tokens_of(tokenizer, "naïve") == "naï|ve|", "a letter of two bytes is one letter");
+  expect(tokens_of(tokenizer, "on on") == "on|on|", "a blank ends a stretch and is no token");
+  expect(tokens_of(tokenizer, "Parma") == "Par|[UNK]|", "what is not in the vocabulary is unknown");
+  expect(tokens_of(tokenizer, " \t").empty(), "white space has no tokens");
 }
 
-void tells_where_pieces_come_from_and_what_they_spell() {
+void tells_where_tokens_come_from_and_what_they_spell() {
   MyPluginTokenizer tokenizer = make(3, 100);
   tokenizer.train({{"Paris on", 2}, {"naïve", 1}});
-  std::vector<std::int32_t> pieces;
+  std::vector<std::int32_t> tokens;
   std::vector<encore::ByteRange> ranges;
-  tokenizer.encode(" Paris naïve", pieces, ranges);
+  tokenizer.encode(" Paris naïve", tokens, ranges);
   expect(ranges == std::vector<encore::ByteRange>{{1, 4}, {4, 6}, {7, 11}, {11, 13}}, "ranges are bytes");
-  expect(tokenizer.decode(pieces) == "Parisnaïve", "the pieces one behind the other");
-  pieces = {tokenizer.special(encore::Special::start), tokenizer.special(encore::Special::unknown)};
-  expect(tokenizer.decode(pieces).empty(), "special pieces are no text");
+  expect(tokenizer.decode(tokens) == "Parisnaïve", "the tokens one behind the other");
+  tokens = {tokenizer.special(encore::Special::start), tokenizer.special(encore::Special::unknown)};
+  expect(tokenizer.decode(tokens).empty(), "special tokens are no text");
 }
 
 void keeps_the_most_frequent() {
@@ -62,10 +62,10 @@ void keeps_the_most_frequent() {
          "bb stands four times, cc three times");
 }
 
-void takes_no_text_for_a_special_piece() {
+void takes_no_text_for_a_special_token() {
   MyPluginTokenizer tokenizer = make(5, 6);
   tokenizer.train({{"[SEP]", 9}, {"a", 1}});
-  expect(pieces_of(tokenizer, "a [SEP]") == "a|[UNK]|", "[SEP] in a text is not the end of it");
+  expect(tokens_of(tokenizer, "a [SEP]") == "a|[UNK]|", "[SEP] in a text is not the end of it");
 }
 
 void refuses_two_vocabularies() {
@@ -85,9 +85,9 @@ void refuses_two_vocabularies() {
 
 int main() {
   cuts_words_into_stretches();
-  tells_where_pieces_come_from_and_what_they_spell();
+  tells_where_tokens_come_from_and_what_they_spell();
   keeps_the_most_frequent();
-  takes_no_text_for_a_special_piece();
+  takes_no_text_for_a_special_token();
   refuses_two_vocabularies();
   std::puts(failures == 0 ? "all passed" : "some failed");
   return failures == 0 ? 0 : 1;

@@ -44,10 +44,10 @@ TEST_F(LookedAt, NumbersAreSharesOfWhatStandsBefore) {
   EXPECT_EQ(answer.at("text"), "mon day");
   EXPECT_EQ(answer.at("step"), 5);
   const json& text = answer.at("texts").at(0);
-  std::string pieces;
+  std::string tokens;
   for (const json& token : text.at("tokens"))
-    if (!token.value("special", false)) pieces += token.at("piece").get<std::string>();
-  EXPECT_EQ(pieces, "mon␣day");
+    if (!token.value("special", false)) tokens += token.at("piece").get<std::string>();
+  EXPECT_EQ(tokens, "mon␣day");
   ASSERT_EQ(text.at("layers").size(), 2U);
   for (const json& layer : text.at("layers")) {
     EXPECT_EQ(layer.at("type"), "self_attention");
@@ -82,7 +82,7 @@ TEST_F(LookedAt, LayersAndHeadsAreChosen) {
 TEST_F(LookedAt, APageAndAPicture) {
   const std::string said = output_of({"attention", "days", "monday tuesday"});
   EXPECT_EQ(said.substr(0, said.find('\n')),
-            "Attention of days (step 5, 4 maps of 2 layers, 15 pieces) written to days.attention.html");
+            "Attention of days (step 5, 4 maps of 2 layers, 15 tokens) written to days.attention.html");
   const std::string page = contents("days.attention.html");
   EXPECT_NE(page.find("monday tuesday"), std::string::npos);
   EXPECT_NE(page.find(R"({"piece":"y"})"), std::string::npos);

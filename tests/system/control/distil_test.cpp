@@ -206,18 +206,18 @@ TEST_F(Distil, WhatDoesNotFitIsRefusedBeforeTheStart) {
     text = replaced(student, "max_length = 32", "max_length = 64");
     EXPECT_TRUE(contains(
         refused(text),
-        "named.toml:10:14: data.max_length = 64, and the teacher reads sequences of up to 32 pieces"))
+        "named.toml:10:14: data.max_length = 64, and the teacher reads sequences of up to 32 tokens"))
         << refused(text);
     text = replaced(student, "type = \"wordpiece\"", "type = \"wordpiece\"\nlowercase = true");
     EXPECT_TRUE(contains(refused(text), "tokenizer.lowercase = true, and the teacher has false; "))
         << refused(text);
   }
-  std::string pieces = sandbox_.read("encore.db.runs/" + id_of(sandbox_, "teacher") + "/vocab.txt");
-  const std::size_t last = pieces.rfind('\n', pieces.size() - 2) + 1;
-  const std::string piece = pieces.substr(last, pieces.size() - last - 1);
-  sandbox_.write("other.txt", pieces.substr(0, last) + "zz\n");
+  std::string tokens = sandbox_.read("encore.db.runs/" + id_of(sandbox_, "teacher") + "/vocab.txt");
+  const std::size_t last = tokens.rfind('\n', tokens.size() - 2) + 1;
+  const std::string token = tokens.substr(last, tokens.size() - last - 1);
+  sandbox_.write("other.txt", tokens.substr(0, last) + "zz\n");
   const std::string vocabulary = refused(replaced(named, "vocab_size = 60", "vocab = \"other.txt\""));
-  EXPECT_TRUE(contains(vocabulary, "the teacher cannot teach this model: \"" + piece + "\" is number ") &&
+  EXPECT_TRUE(contains(vocabulary, "the teacher cannot teach this model: \"" + token + "\" is number ") &&
               contains(vocabulary, " of its lines of vocabulary, and \"zz\" here"))
       << vocabulary;
   std::string corpus = sandbox_.read("train.conll");

@@ -81,7 +81,7 @@ TEST_F(EmbedVerb, FindsTheNearestWordsWithoutThoseAskedAbout) {
 
 TEST_F(EmbedVerb, RefusesWhatHasNoAnswer) {
   EXPECT_TRUE(contains(failure({"tiny", "--near", "\xE4\xB8\xAD\xE5\x9B\xBD"}),
-                       "the vocabulary of the run has no pieces for \"\xE4\xB8\xAD\xE5\x9B\xBD\""));
+                       "the vocabulary of the run has no tokens for \"\xE4\xB8\xAD\xE5\x9B\xBD\""));
   EXPECT_TRUE(contains(failure({"tiny", "--near", "in", "-k", "0"}), "-k 0 asks for nothing"));
   sandbox_.write("empty.txt", " \n\n");
   EXPECT_TRUE(contains(failure({"tiny", "--near", "in", "--texts", "empty.txt"}),
@@ -92,7 +92,7 @@ TEST_F(EmbedVerb, RefusesWhatHasNoAnswer) {
                        "--analogy is about words of the vocabulary"));
   EXPECT_TRUE(contains(failure({"tiny", "in Oslo", "--near", "in"}), "\"in Oslo\" is one argument too many"));
   EXPECT_TRUE(contains(failure({"tiny"}), "exp embed needs a text, or --near"));
-  EXPECT_TRUE(contains(failure({"tiny", " "}), "the text \" \" has no pieces"));
+  EXPECT_TRUE(contains(failure({"tiny", " "}), "the text \" \" has no tokens"));
   EXPECT_TRUE(contains(failure({"nobody", "in Oslo"}), "nobody"));
 }
 

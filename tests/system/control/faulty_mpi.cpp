@@ -1,6 +1,6 @@
 // A library in front of MPI, for tests: it does what MPI must not do. mpirun has ranks load it (-x
 // LD_PRELOAD); what it calls in turn are the PMPI names that every MPI has beside its own. $FAULTY_MPI:
-//   order    in an exchange, the first piece of the first and of the last sender change places, so that the
+//   order    in an exchange, the first part of the first and of the last sender change places, so that the
 //            owner of a range adds the shards in another order
 //   bit      what rank 1 gets of the parameters of others has one wrong bit, once
 //   version  it calls itself another version of Open MPI

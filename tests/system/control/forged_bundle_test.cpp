@@ -649,8 +649,8 @@ TEST_F(ConsistentForger, FilesAreFoundByTrainingAgain) {
   expect_different_or_claimed("weights");
 }
 
-/// Names of pieces and labels stand in no row. The file of weights says which belong to it.
-TEST_F(ConsistentForger, PiecesAndLabelsOfOtherParametersAreRefused) {
+/// Names of tokens and labels stand in no row. The file of weights says which belong to it.
+TEST_F(ConsistentForger, TokensAndLabelsOfOtherParametersAreRefused) {
   for (const std::string name : {"vocab.txt", "labels.txt"}) {
     std::string& content = forger_->archive().content(name);
     content = content.substr(content.find('\n') + 1) + content.substr(0, content.find('\n') + 1);
@@ -661,7 +661,7 @@ TEST_F(ConsistentForger, PiecesAndLabelsOfOtherParametersAreRefused) {
   }
 }
 
-TEST_F(ConsistentForger, PiecesWithoutTheirParametersAreFoundByTrainingAgain) {
+TEST_F(ConsistentForger, TokensWithoutTheirParametersAreFoundByTrainingAgain) {
   output_of({"bundle", "tiny", "--data", "--weights", "none", "-o", "none.tar.zst"});
   Forger forger(sandbox_.folder(), "none.tar.zst");
   std::string& labels = forger.archive().content("labels.txt");

@@ -87,7 +87,7 @@ TEST_F(Generate, RefusesAPromptThatDoesNotFit) {
   expect_refused({"monday tuesday wednesday thursday"}, 1,
                  "prompt 1 is longer than data.max_length = 16 of the model; shorten it");
   EXPECT_EQ(written({"monday tuesday ", "--max-tokens", "9"}).size(), 10U) << "as long as it may be";
-  EXPECT_FALSE(written({"\xE2\x82\xAC mon", "--max-tokens", "3"}).empty()) << "pieces that are not known";
+  EXPECT_FALSE(written({"\xE2\x82\xAC mon", "--max-tokens", "3"}).empty()) << "tokens that are not known";
 }
 
 TEST_F(Generate, RefusesAModelThatReadsWholeTexts) {

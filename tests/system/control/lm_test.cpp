@@ -41,7 +41,7 @@ TEST_F(LanguageModel, TrainsEvaluatesAndScoresLines) {
   EXPECT_NEAR(known.at("bits_per_character").get<double>(),
               -known.at("log_probability").get<double>() / std::log(2.0) / 14.0, 1e-9);
   const std::string shown = output_of({"predict", "days"}, "monday\n\nmon\n");
-  EXPECT_TRUE(contains(shown, " bits per character\tmonday\nno piece is predicted\t\nperplexity ")) << shown;
+  EXPECT_TRUE(contains(shown, " bits per character\tmonday\nno token is predicted\t\nperplexity ")) << shown;
 }
 
 TEST_F(LanguageModel, TakesBytePairsAndWholeFiles) {
@@ -100,7 +100,7 @@ TEST_F(LanguageModel, RefusesTextsThatSayNothing) {
   sandbox_.write("dev.txt", "a\n");
   const ProgramOutput run = sandbox_.exp({"run", "days.toml", "-S", "task.markers=false"});
   EXPECT_EQ(run.end.exit_code, 1);
-  EXPECT_TRUE(contains(run.output + run.errors, "text 1 has fewer than two pieces"))
+  EXPECT_TRUE(contains(run.output + run.errors, "text 1 has fewer than two tokens"))
       << run.output << run.errors;
   sandbox_.write("train.txt", " \n\n");
   const ProgramOutput empty = sandbox_.exp({"run", "days.toml"});

@@ -78,7 +78,7 @@ TEST_F(Marian, IsTrainedOnWithWhatTheFolderSays) {
   EXPECT_TRUE(contains(size, "tokenizer.byte_fallback is for a vocabulary that is trained")) << size;
 }
 
-/// Its piece stands for no text, and a model from elsewhere may find it the most probable one everywhere.
+/// Its token stands for no text, and a model from elsewhere may find it the most probable one everywhere.
 TEST_F(Marian, NeverWritesPadding) {
   output_of({"import", "marian", "--name", "taken", "--task", "translate", "-q"});
   const auto padding = json::parse(sandbox_.read("marian/config.json")).at("pad_token_id").get<std::size_t>();

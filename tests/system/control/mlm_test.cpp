@@ -160,13 +160,13 @@ TEST_F(MaskedLanguageModel, RefusesAPackedFileAndAnEmptyOne) {
                        "dev.txt: the development set is empty; it needs at least one line with text"));
 }
 
-TEST_F(MaskedLanguageModel, RefusesAVocabularyWithoutTheMaskPiece) {
+TEST_F(MaskedLanguageModel, RefusesAVocabularyWithoutTheMaskToken) {
   sandbox_.write("vocab.txt", markers + "monday\ntuesday\n");
   sandbox_.write("days.toml", days_experiment());
   const ProgramOutput output = sandbox_.exp({"run", "days.toml"});
   EXPECT_EQ(output.end.exit_code, 1);
   EXPECT_TRUE(contains(output.output + output.errors,
-                       "train.txt: the vocabulary has no piece for the role \"mask\"; add the line [MASK] to "
+                       "train.txt: the vocabulary has no token for the role \"mask\"; add the line [MASK] to "
                        "its file"))
       << output.output << output.errors;
 }

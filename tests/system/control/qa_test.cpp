@@ -138,7 +138,7 @@ TEST_F(QuestionAnswering, RefusesWhatDoesNotFit) {
   text.replace(text.find("stride = 3"), 10, "stride = 17");
   expect_part(refusal(text),
               "stride = 17, but with data.max_length = 24 and max_question = 4 a window may have no "
-              "more than 17 pieces of the context; the stride must be smaller");
+              "more than 17 tokens of the context; the stride must be smaller");
   text = questions_experiment();
   text.replace(text.find("\"span\""), 6, "\"linear\"");
   expect_part(refusal(text),

@@ -9,7 +9,7 @@
 namespace encore::system_test {
 namespace {
 
-/// tiny.toml with one piece of text replaced.
+/// tiny.toml with one token of text replaced.
 std::string changed(const std::string& from, const std::string& to) {
   std::string text = tiny_experiment();
   text.replace(text.find(from), from.size(), to);

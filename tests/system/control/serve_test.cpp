@@ -264,7 +264,7 @@ TEST_F(Serve, GivesTheVectorsOfEmbed) {
       << "16 float32";
   expect_refused(ask(http_post("/v1/embeddings", R"({"input": "a", "encoding_format": "hex"})")), 400,
                  "must be \\\"float\\\" or \\\"base64\\\"");
-  expect_refused(ask(http_post("/v1/embeddings", R"({"input": " "})")), 400, "has no pieces");
+  expect_refused(ask(http_post("/v1/embeddings", R"({"input": " "})")), 400, "has no tokens");
 }
 
 TEST_F(Serve, EveryRequestIsAnsweredWhenWorkersAreKilled) {

@@ -16,18 +16,18 @@ using nlohmann::json;
 /// The shape of a BERT with a tied output over the vocabulary.
 struct Bert {
   double width, layers, hidden;
-  static constexpr double pieces = 30522, positions = 512, segments = 2;
+  static constexpr double tokens = 30522, positions = 512, segments = 2;
 
   double norm() const { return 2 * width; }
-  double embedding() const { return (pieces + positions + segments) * width + norm(); }
+  double embedding() const { return (tokens + positions + segments) * width + norm(); }
   double matrices() const { return 4 * width * width + 2 * width * hidden; }
   double block() const { return matrices() + 4 * width + hidden + width + 2 * norm(); }
   double transform() const { return width * width + width + norm(); }
-  double parameters() const { return embedding() + layers * block() + transform() + pieces; }
+  double parameters() const { return embedding() + layers * block() + transform() + tokens; }
   /// q k^T and p v over all pairs of a sequence.
   double forward(double sequences, double length, double picked) const {
     const double block = 2 * sequences * length * matrices() + 4 * sequences * length * length * width;
-    return layers * block + 2 * picked * (width * width + width * pieces);
+    return layers * block + 2 * picked * (width * width + width * tokens);
   }
 };
 constexpr Bert base{768, 12, 3072}, large{1024, 24, 4096};
@@ -62,7 +62,7 @@ TEST_F(PlanSize, BertBaseAndLargeComeOutToTheParameter) {
     ASSERT_EQ(parts[1].at("parts").size(), 1u);
     EXPECT_EQ(parts[1].at("parts")[0].at("count").get<double>(), bert.layers);
     EXPECT_EQ(parts[1].at("parts")[0].at("parameters").get<double>(), bert.block());
-    EXPECT_EQ(parts[2].at("parameters").get<double>(), bert.transform() + Bert::pieces);
+    EXPECT_EQ(parts[2].at("parameters").get<double>(), bert.transform() + Bert::tokens);
 
     const double picked = 2458;  // 15 % of 32 x 512, rounded up
     EXPECT_EQ(size.at("batch").at("picked").at("value").get<double>(), picked);
@@ -77,7 +77,7 @@ TEST_F(PlanSize, BertBaseAndLargeComeOutToTheParameter) {
     EXPECT_EQ(memory.at("gradients").get<double>(), 2 * bytes) << "of the batch, and of a shard";
     EXPECT_EQ(memory.at("optimizer").get<double>(), 2 * bytes);
     // Matrices of the blocks and of the head, and the table of tokens, which is tied to the head.
-    const double copied = bert.layers * bert.matrices() + bert.width * bert.width + Bert::pieces * bert.width;
+    const double copied = bert.layers * bert.matrices() + bert.width * bert.width + Bert::tokens * bert.width;
     EXPECT_NEAR(memory.at("copies").get<double>(), 2 * copied, 1e3);
     EXPECT_GT(memory.at("activations").get<double>(), 32.0 * 512 * bert.width * 2);
   }

@@ -17,7 +17,7 @@ std::string experiment(const std::string& task, const std::string& train) {
   return testing::translating_experiment({.task = task, .train = "epochs = 20\n" + train});
 }
 
-const std::string only_pieces = "decode = false\n", by_pieces = "select = \"min dev/perplexity\"";
+const std::string only_tokens = "decode = false\n", by_tokens = "select = \"min dev/perplexity\"";
 
 class Translation : public RealWorkerTest {
  protected:
@@ -25,7 +25,7 @@ class Translation : public RealWorkerTest {
 };
 
 TEST_F(Translation, LearnsFromTwoFiles) {
-  sandbox_.write("days.toml", experiment(only_pieces, by_pieces));
+  sandbox_.write("days.toml", experiment(only_tokens, by_tokens));
   const std::string run = output_of({"run", "days.toml"});
   EXPECT_TRUE(contains(run, "60 train, 15 dev") && contains(run, "dev perplexity ")) << run;
   EXPECT_FALSE(contains(run, "BLEU")) << "nothing is written";
@@ -62,7 +62,7 @@ TEST_F(Translation, KeepsTheLowestLossWhereBleuIsUndefined) {
 }
 
 TEST_F(Translation, IsNoGraphOfOnnx) {
-  sandbox_.write("days.toml", experiment(only_pieces, by_pieces));
+  sandbox_.write("days.toml", experiment(only_tokens, by_tokens));
   output_of({"run", "days.toml", "-q", "-S", "train.epochs=1"});
   EXPECT_TRUE(contains(
       refusal_of({"export", "days", "--format", "onnx", "-o", "out"}),
@@ -72,8 +72,8 @@ TEST_F(Translation, IsNoGraphOfOnnx) {
   EXPECT_FALSE(std::filesystem::exists(sandbox_.folder() / "out"));
 }
 
-TEST_F(Translation, ShowsWhatEachPieceLooksAt) {
-  sandbox_.write("days.toml", experiment(only_pieces, by_pieces));
+TEST_F(Translation, ShowsWhatEachTokenLooksAt) {
+  sandbox_.write("days.toml", experiment(only_tokens, by_tokens));
   output_of({"run", "days.toml", "-q", "-S", "train.epochs=2"});
   const auto shown = [&](std::vector<std::string> more) {
     more.insert(more.begin(), {"attention", "days", "monday tuesday friday", "--json"});
@@ -97,7 +97,7 @@ TEST_F(Translation, ShowsWhatEachPieceLooksAt) {
     EXPECT_EQ(weights.size(), sides[i][0] == std::string("target") ? target : source);
     EXPECT_EQ(weights[0].size(), sides[i][1] == std::string("target") ? target : source);
   }
-  // What a piece looks at depends on what stands before it, not on what follows.
+  // What a token looks at depends on what stands before it, not on what follows.
   const nlohmann::json longer = shown({"--target", "Montag Dienstag Freitag"}).at("texts").at(0);
   for (std::size_t i = 0; i < target; ++i)
     EXPECT_EQ(longer.at("layers")[2].at("heads")[0].at("weights")[i],
@@ -109,7 +109,7 @@ TEST_F(Translation, ShowsWhatEachPieceLooksAt) {
                                                   "Montag Montag Montag Montag"});
   EXPECT_EQ(long_target.end.exit_code, 2);
   EXPECT_TRUE(contains(long_target.errors,
-                       "the target has 12 pieces, and data.max_length = 12 of the model "
+                       "the target has 12 tokens, and data.max_length = 12 of the model "
                        "leaves room for 11; shorten it"))
       << long_target.errors;
 }
@@ -149,7 +149,7 @@ TEST_F(Translation, WritesTextsAndScoresThem) {
 }
 
 TEST_F(Translation, RefusesToEvaluateHalfOfASet) {
-  sandbox_.write("days.toml", experiment(only_pieces, by_pieces));
+  sandbox_.write("days.toml", experiment(only_tokens, by_tokens));
   output_of({"run", "days.toml", "-q", "-S", "train.epochs=1"});
   const ProgramOutput half = sandbox_.exp({"evaluate", "days", "dev.en"});
   EXPECT_NE(half.end.exit_code, 0);
@@ -161,10 +161,10 @@ TEST_F(Translation, RefusesToEvaluateHalfOfASet) {
 }
 
 TEST_F(Translation, RefusesToSelectByTextsThatAreNotWritten) {
-  EXPECT_TRUE(contains(refusal(experiment(only_pieces, "")),
+  EXPECT_TRUE(contains(refusal(experiment(only_tokens, "")),
                        "the development set has no measure \"dev/bleu\"; it has \"dev/perplexity\", "
                        "\"dev/accuracy\""))
-      << refusal(experiment(only_pieces, ""));
+      << refusal(experiment(only_tokens, ""));
 }
 
 TEST_F(Translation, RefusesFilesThatDoNotFit) {

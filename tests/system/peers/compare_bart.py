@@ -15,7 +15,7 @@ import tempfile
 import compare_export as common
 
 SPECIALS = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
-MOST = 24  # pieces that a text may have
+MOST = 24  # tokens that a text may have
 BEGINS = dict(forced_bos_token_id=0, early_stopping="never")
 TOLERANCE = 1e-5  # of the perplexity of all targets, relative
 TUNED = """
@@ -54,7 +54,7 @@ def make_folder(torch, transformers, place, texts):
                                      init_std=0.3, bos_token_id=0, pad_token_id=1, eos_token_id=2, decoder_start_token_id=2)
     made = transformers.BartForConditionalGeneration(config)
     with torch.no_grad():  # such that what it writes can be read: letters, and an end now and then
-        letters = [piece for text, piece in vocab.items() if text.strip("Ġ").isascii() and text.strip("Ġ").isalpha()]
+        letters = [token for text, token in vocab.items() if text.strip("Ġ").isascii() and text.strip("Ġ").isalpha()]
         made.final_logits_bias.fill_(-12.0)
         made.final_logits_bias[0, letters] = torch.randn(len(letters))
         made.final_logits_bias[0, 2] = 2.0
@@ -67,7 +67,7 @@ def loaded(folder):
 
 
 def same_texts(torch, bench, run, folder, sources, beam, options, given=1):
-    """`options`: of generate() there; `given`: pieces of a text that the model does not choose."""
+    """`options`: of generate() there; `given`: tokens of a text that the model does not choose."""
     tokenizer, model = loaded(folder)
     wrong, endless = 0, 0
     for source in sources:
@@ -89,15 +89,15 @@ def same_texts(torch, bench, run, folder, sources, beam, options, given=1):
 def same_perplexity(torch, bench, run, folder, sources, targets, tolerance=TOLERANCE):
     tokenizer, model = loaded(folder)
     model = model.double()
-    loss, pieces = 0.0, 0
+    loss, tokens = 0.0, 0
     for source, target in zip(sources, targets, strict=True):
         labels = tokenizer(text_target=target, return_tensors="pt")["input_ids"]
         with torch.no_grad():
             loss += model(**tokenizer(source, return_tensors="pt"), labels=labels).loss.item() * labels.numel()
-        pieces += labels.numel()
-    theirs = math.exp(loss / pieces)
+        tokens += labels.numel()
+    theirs = math.exp(loss / tokens)
     ours = json.loads(bench.call("evaluate", run, "source.txt", "--with", "target.txt", "--json"))["measures"]["perplexity"]
-    print(f"{run}: perplexity {ours:.6f} here, {theirs:.6f} there, {abs(ours / theirs - 1):.1e} apart, of {pieces} pieces")
+    print(f"{run}: perplexity {ours:.6f} here, {theirs:.6f} there, {abs(ours / theirs - 1):.1e} apart, of {tokens} tokens")
     return abs(ours / theirs - 1) <= tolerance
 
 

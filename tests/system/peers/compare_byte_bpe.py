@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Byte-level byte-pair encoding against the Python package `tokenizers`: a vocabulary trained on the words of WNUT-17 by both
 must be the same, and with it every line of every text below $ENCORE_DATA must be cut alike, with a blank in front and
-without; a difference fails. So must they be with merges that are given, in a tokenizer.json whose pieces are numbered in another
+without; a difference fails. So must they be with merges that are given, in a tokenizer.json whose tokens are numbered in another
 order than they are merged, as RoBERTa's. Leaves with 77 (skipped) when the package or the data is missing.
 
     compare_byte_bpe.py build/openmp/bin/tests/peer_tool
@@ -61,18 +61,18 @@ def their_vocabulary(words):
 
 
 def their_tokenizer(vocabulary, add_prefix_space):
-    """Merges as the vocabulary alone implies them: every way to put a piece together, pieces in the order of their numbers."""
+    """Merges as the vocabulary alone implies them: every way to put a token together, tokens in the order of their numbers."""
     from tokenizers import Tokenizer, models, pre_tokenizers
-    numbers = {piece: number for number, piece in enumerate(vocabulary)}
-    merges = [(piece[:cut], piece[cut:]) for piece in vocabulary if piece not in SPECIAL for cut in range(1, len(piece))
-              if piece[:cut] in numbers and piece[cut:] in numbers]
+    numbers = {token: number for number, token in enumerate(vocabulary)}
+    merges = [(token[:cut], token[cut:]) for token in vocabulary if token not in SPECIAL for cut in range(1, len(token))
+              if token[:cut] in numbers and token[cut:] in numbers]
     tokenizer = Tokenizer(models.BPE(vocab=numbers, merges=merges))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=add_prefix_space)
     return tokenizer
 
 
 def with_given_merges(words, path, add_prefix_space):
-    """A tokenizer with the special pieces of RoBERTa, saved as `path`."""
+    """A tokenizer with the special tokens of RoBERTa, saved as `path`."""
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
     special = ["<s>", "<pad>", "</s>", "<unk>"]
     tokenizer = Tokenizer(models.BPE())
@@ -81,9 +81,9 @@ def with_given_merges(words, path, add_prefix_space):
                                   initial_alphabet=pre_tokenizers.ByteLevel.alphabet())
     tokenizer.train_from_iterator(words, trainer)
     model = json.loads(tokenizer.to_str())["model"]
-    pieces = sorted(set(model["vocab"]) - set(special))
-    random.Random(1).shuffle(pieces)
-    numbers = {piece: number for number, piece in enumerate(special + pieces)}
+    tokens = sorted(set(model["vocab"]) - set(special))
+    random.Random(1).shuffle(tokens)
+    numbers = {token: number for number, token in enumerate(special + tokens)}
     # Without the added tokens of the trainer, which would be found in texts that spell them ("<unk>" in WikiText).
     plain = Tokenizer(models.BPE(vocab=numbers, merges=[tuple(pair) for pair in model["merges"]]))
     plain.pre_tokenizer = tokenizer.pre_tokenizer
@@ -104,7 +104,7 @@ def main():
     vocabulary = run_tool(tool, "train_byte_bpe", str(VOCABULARY_SIZE), text="\n".join(words) + "\n")
     theirs = their_vocabulary(words)
     first = next((i for i, (a, b) in enumerate(zip(vocabulary, theirs)) if a != b), None)
-    print(f"trained: {len(vocabulary)} pieces, theirs {len(theirs)}, {len(set(theirs) - set(vocabulary))} of theirs missing, "
+    print(f"trained: {len(vocabulary)} tokens, theirs {len(theirs)}, {len(set(theirs) - set(vocabulary))} of theirs missing, "
           f"first difference {first}")
     sources = [*text_lines(data), ("every code point", code_point_lines()),
                ("cases", ["", " ", "  ", "\t x", "it's they'LL  'tis", "a" * 1000, "[CLS] [UNK]", "\u00a0x \u3000 y\u0085", "x  ",

@@ -94,7 +94,7 @@ class Bench:
         return os.path.join(self.folder, name + "-folder")
 
     def comes_back(self, name, files=("vocab.txt",)):
-        """The exported folder, imported and exported again, holds the same weights, pieces and settings."""
+        """The exported folder, imported and exported again, holds the same weights, tokens and settings."""
         self.call("import", name + "-folder", "--name", name + "-again", "-q")
         self.call("export", name + "-again", "-o", name + "-twice")
         different = []
@@ -137,7 +137,7 @@ def tsv(examples):
 
 
 def token_losses(torch, folder, examples):
-    """The losses of the words of each example (of a word its first piece), and the labels that score highest."""
+    """The losses of the words of each example (of a word its first token), and the labels that score highest."""
     from transformers import AutoModelForTokenClassification, AutoTokenizer
     tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModelForTokenClassification.from_pretrained(folder).eval()
     losses, labels = [], []
@@ -224,7 +224,7 @@ def span_losses(torch, folder, examples):
 
 
 def same_guesses(torch, bench, name, folder, texts=("[MASK] lives in Lund .", "in [MASK] , Anna met [MASK]", "no [MASK] here")):
-    """The pieces that stand behind a mask with their probabilities, which `exp predict` rounds to three digits."""
+    """The tokens that stand behind a mask with their probabilities, which `exp predict` rounds to three digits."""
     from transformers import AutoModelForMaskedLM, AutoTokenizer
     tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModelForMaskedLM.from_pretrained(folder).eval()
     answers = [json.loads(line) for line in bench.call("predict", name, "--format", "jsonl", text="\n".join(texts)).splitlines()]
@@ -236,9 +236,9 @@ def same_guesses(torch, bench, name, folder, texts=("[MASK] lives in Lund .", "i
         rows = (encoded.input_ids[0] == tokenizer.mask_token_id).nonzero().flatten().tolist()
         for row, candidates in zip(rows, answer["candidates"], strict=True):
             parts = candidates.split()
-            for piece, share in zip(parts[::2], parts[1::2], strict=True):
+            for token, share in zip(parts[::2], parts[1::2], strict=True):
                 count += 1
-                wrong += abs(shares[row, tokenizer.convert_tokens_to_ids(piece)].item() - float(share)) > 0.0005 + TOLERANCE
+                wrong += abs(shares[row, tokenizer.convert_tokens_to_ids(token)].item() - float(share)) > 0.0005 + TOLERANCE
     print(f"{name}: {count} probabilities, {wrong} differences")
     return count > 0 and wrong == 0
 

@@ -3,7 +3,7 @@
 (or sentence-transformers) computes from the same folder, within 1e-4, or be refused by a message that names the file or the field.
 There is no third outcome: the script prints for each kind of folder how many were equal, refused and wrong, and leaves with 1 where
 one is wrong. The models are small, with weights drawn at random. Compared are: of encoders the vectors, the probabilities of masked
-words, the labels of texts and words; of a GPT-2, a BART, a MarianMT and a T5 the text that is written, the best piece each time, and
+words, the labels of texts and words; of a GPT-2, a BART, a MarianMT and a T5 the text that is written, the best token each time, and
 its log-probability. Settings of generation other than the markers are not taken over: the texts are the same with and without them,
 and the import must name them in a notice. Without sentencepiece the MarianMT and the T5 are left out; without transformers and torch
 the script leaves with 77 (skipped).
@@ -24,7 +24,7 @@ from folder_bases import CODES, GAPS, LIMIT, MLM, TEXTS, Bases
 from folder_changes import Change, changes, prepare, walked
 
 TOLERANCE = 1e-4
-# A RoBERTa there counts no position for a piece <pad> within a text (docs/reference/pretrained_families.md).
+# A RoBERTa there counts no position for a token <pad> within a text (docs/reference/pretrained_families.md).
 LINES = {"roberta": [text for text in TEXTS if "<pad>" not in text], "marian": TEXTS + CODES}
 # T5Tokenizer of version 5 drops all but the first of several marks on a letter; SentencePiece, by which the models were trained, does
 # not. And of "000" cut in two ways with the same score its versions take either.
@@ -100,7 +100,7 @@ class Theirs:
                 shares = model(**encoded).logits[0].softmax(-1)
             for place_of, number in enumerate(encoded["input_ids"][0].tolist()):
                 if number == tokenizer.mask_token_id:
-                    rows.append({piece: shares[place_of, at].item() for piece, at in tokenizer.get_vocab().items()})
+                    rows.append({token: shares[place_of, at].item() for token, at in tokenizer.get_vocab().items()})
         return rows
 
     def labels(self, place, texts):
@@ -119,7 +119,7 @@ class Theirs:
         return rows
 
     def tags(self, place, sentences):
-        """Of each word that has a piece."""
+        """Of each word that has a token."""
         t = self.transformers
         tokenizer = t.AutoTokenizer.from_pretrained(place)
         model = t.AutoModelForTokenClassification.from_pretrained(place, dtype=self.torch.float32).eval()
@@ -136,7 +136,7 @@ class Theirs:
         return rows
 
     def written(self, place, texts):
-        """The text that is written behind each, and its log-probability. What generation_config.json says beside the first piece
+        """The text that is written behind each, and its log-probability. What generation_config.json says beside the first token
         of a text is not taken over here (docs/reference/pretrained_fields.md), and does not count there either."""
         t, torch = self.transformers, self.torch
         tokenizer = t.AutoTokenizer.from_pretrained(place)
@@ -149,28 +149,28 @@ class Theirs:
         for text in texts:
             prompt = tokenizer(text)["input_ids"]
             begin = first if decodes else first + prompt
-            pieces, total = [], 0.0
+            tokens, total = [], 0.0
             with torch.no_grad():
                 states = model.get_encoder()(input_ids=torch.tensor([prompt])) if decodes else None
-                while len(pieces) < PIECES and (not pieces or pieces[-1] != tokenizer.eos_token_id):
-                    given = torch.tensor([begin + pieces])
+                while len(tokens) < PIECES and (not tokens or tokens[-1] != tokenizer.eos_token_id):
+                    given = torch.tensor([begin + tokens])
                     logits = (model(encoder_outputs=states, decoder_input_ids=given) if decodes else model(given)).logits[0, -1]
                     shares = logits.log_softmax(-1)
                     if decodes:  # padding is never written here
                         logits[tokenizer.pad_token_id] = -float("inf")
-                    pieces.append(int(logits.argmax()))
-                    total += shares[pieces[-1]].item()
-            rows.append((tokenizer.decode(pieces, skip_special_tokens=True, clean_up_tokenization_spaces=False), total))
+                    tokens.append(int(logits.argmax()))
+                    total += shares[tokens[-1]].item()
+            rows.append((tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False), total))
         return rows
 
 
 def guesses(answers):
-    """{"piece": share}, with three decimals, for the best pieces of each mask."""
+    """{"piece": share}, with three decimals, for the best tokens of each mask."""
     rows = []
     for answer in answers:
         for text in answer["candidates"]:
             parts = text.split(" ")
-            rows.append({piece: float(share) for piece, share in zip(parts[::2], parts[1::2])})
+            rows.append({token: float(share) for token, share in zip(parts[::2], parts[1::2])})
     return rows
 
 
@@ -178,7 +178,7 @@ def largest_of_guesses(ours, theirs):
     if len(ours) != len(theirs):
         return float("inf")
     rounding = 5e-4
-    return max(max(0.0, abs(share - other[piece]) - rounding) for row, other in zip(ours, theirs) for piece, share in row.items())
+    return max(max(0.0, abs(share - other[token]) - rounding) for row, other in zip(ours, theirs) for token, share in row.items())
 
 
 def largest(a, b):

@@ -14,7 +14,7 @@ import tempfile
 import compare_export as common
 
 END = "<|endoftext|>"
-TOLERANCE = 1e-4  # of the log-probability of a text, a sum over its pieces
+TOLERANCE = 1e-4  # of the log-probability of a text, a sum over its tokens
 TUNED = """
 name = "tuned"
 [task]
@@ -42,8 +42,8 @@ epochs = 2
 
 def make_folder(torch, transformers, place, texts):
     """Of GPT2LMHeadModel, with tokenizer.json."""
-    pieces, merges = common.byte_level_bpe(texts, 320)
-    vocab = pieces | {END: len(pieces)}
+    tokens, merges = common.byte_level_bpe(texts, 320)
+    vocab = tokens | {END: len(tokens)}
     transformers.GPT2Tokenizer(vocab=vocab, merges=merges).save_pretrained(place)
     torch.manual_seed(5)
     config = transformers.GPT2Config(vocab_size=len(vocab), n_embd=32, n_layer=2, n_head=4, n_positions=96, initializer_range=0.3,

@@ -35,22 +35,22 @@ def train(sentencepiece, lines, path, size):
 
 def make_folder(torch, transformers, sentencepiece, place, texts):
     place.mkdir()
-    pieces = ["</s>", "<unk>"]  # and "<pad>" at the end, as the converted models have them
+    tokens = ["</s>", "<unk>"]  # and "<pad>" at the end, as the converted models have them
     for name, side in zip(("source.spm", "target.spm"), texts, strict=True):
-        pieces += [piece for piece in train(sentencepiece, side, place / name, 700) if piece not in ("<s>", *pieces)]
-    pieces += [CODE, "<pad>"]
-    (place / "vocab.json").write_text(json.dumps({piece: number for number, piece in enumerate(pieces)}))
+        tokens += [token for token in train(sentencepiece, side, place / name, 700) if token not in ("<s>", *tokens)]
+    tokens += [CODE, "<pad>"]
+    (place / "vocab.json").write_text(json.dumps({token: number for number, token in enumerate(tokens)}))
     tokenizer = transformers.MarianTokenizer(str(place / "source.spm"), str(place / "target.spm"), str(place / "vocab.json"))
     tokenizer.save_pretrained(place)
     torch.manual_seed(6)
-    padding = len(pieces) - 1
-    config = transformers.MarianConfig(vocab_size=len(pieces), d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4,
+    padding = len(tokens) - 1
+    config = transformers.MarianConfig(vocab_size=len(tokens), d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4,
                                        decoder_attention_heads=4, encoder_ffn_dim=48, decoder_ffn_dim=48, max_position_embeddings=96,
                                        init_std=0.3, pad_token_id=padding, eos_token_id=0, decoder_start_token_id=padding,
                                        forced_eos_token_id=0, scale_embedding=True, activation_function="swish")
     made = transformers.MarianMTModel(config)
-    with torch.no_grad():  # padding would often be the most probable piece, and must not be written
-        made.final_logits_bias.copy_(torch.randn(len(pieces)))
+    with torch.no_grad():  # padding would often be the most probable token, and must not be written
+        made.final_logits_bias.copy_(torch.randn(len(tokens)))
         made.final_logits_bias[0, padding] = 8.0
         made.final_logits_bias[0, 0] = 6.0
     made.save_pretrained(place)

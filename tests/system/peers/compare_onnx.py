@@ -31,7 +31,7 @@ dev = "train.{reader}"
 max_length = 48
 [tokenizer]
 type = "{tokenizer}"
-{pieces}
+{tokens}
 [model]
 width = {width}
 layers = 2
@@ -55,7 +55,7 @@ type = "constant"
 epochs = 1
 {train}
 """
-DEFAULTS = dict(task="ner", asks="", reader="conll", data="", tokenizer="wordpiece", pieces="vocab_size = 80", width=24, shape="",
+DEFAULTS = dict(task="ner", asks="", reader="conll", data="", tokenizer="wordpiece", tokens="vocab_size = 80", width=24, shape="",
                 second="feed_forward", attention="self_attention", heads=2, options="", mixing="hidden = 32", head='type = "linear"',
                 train="")
 
@@ -79,8 +79,8 @@ def parts():
     for activation in ("relu", "gelu"):
         yield "highway_" + activation, dict(second="highway", mixing=f'activation = "{activation}"')
     yield "adapters", dict(train='lora = ["qkv.weight"]\nlora_rank = 2')
-    yield "characters", dict(tokenizer="character", pieces="vocab_size = 60")
-    yield "bytes", dict(tokenizer="byte_bpe", pieces="vocab_size = 300\nadd_prefix_space = true")
+    yield "characters", dict(tokenizer="character", tokens="vocab_size = 60")
+    yield "bytes", dict(tokenizer="byte_bpe", tokens="vocab_size = 300\nadd_prefix_space = true")
     yield "mixed", dict(head='type = "linear"\nresidual_norm = true\ndropout = 0.1')
 
 
@@ -105,7 +105,7 @@ class Graph:
         assert list(self.facts["inputs"]) == sorted(self.inputs) and list(self.facts["outputs"]) == sorted(self.outputs)
 
     def run(self, numpy, texts):
-        """What the scores of texts must be, from their pieces in one batch."""
+        """What the scores of texts must be, from their tokens in one batch."""
         longest = max(len(text["ids"]) for text in texts)
         rows = lambda values, fill: list(values) + [fill] * (longest - len(values))
         given = {"input_ids": [rows(text["ids"], self.facts["special_pieces"]["padding"]) for text in texts],
@@ -171,7 +171,7 @@ def same_chain(numpy, comparison, found, encoded, graph, texts):
     answer = comparison.bench.call("predict", "chain", "--format", "conll", text="\n".join(texts))
     ours = [[line.split()[-1] for line in part.splitlines()] for part in answer.strip().split("\n\n")]
     for place, (text, wanted) in enumerate(zip(encoded, ours, strict=True)):
-        rows = [1 + i for i in range(len(text["ids"]) - 2)]  # a character a piece, a letter a word
+        rows = [1 + i for i in range(len(text["ids"]) - 2)]  # a character a token, a letter a word
         emissions = found["emissions"][place][rows]
         best, pointers = found["start"] + emissions[0], []
         for emission in emissions[1:]:
@@ -256,7 +256,7 @@ def main():
         letters = [[("a", "B-PER"), ("b", "I-PER"), ("c", "O")], [("c", "O"), ("a", "B-PER"), ("c", "O"), ("a", "B-PER")]] * 30
         bench.write("train.conll", made.conll(letters))
         spelled = ["a b c", "c a c a b", "a", "b b a", "a b c c a b"]
-        graph, found, encoded = comparison.add("chain", spelled, tokenizer="character", pieces="vocab_size = 20", head='type = "crf"')
+        graph, found, encoded = comparison.add("chain", spelled, tokenizer="character", tokens="vocab_size = 20", head='type = "crf"')
         comparison.equal &= same_chain(numpy, comparison, found, encoded, graph, spelled)
         bench.write("train.tsv", made.tsv(made.reviews(rng, 60)))
         comparison.add("texts", plain, task="classify", reader="tsv", head='type = "linear"\npooler = true')

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """RoBERTa folders in and out: a small one that `transformers` makes, with weights drawn at random and a tokenizer that the package
 `tokenizers` trained, is fine-tuned with every head that is exported. The folders that come out are opened by `transformers`, as
-compare_export.py does it for BERT, which has the comparisons; and the pieces of texts are compared one by one. Leaves with 77
+compare_export.py does it for BERT, which has the comparisons; and the tokens of texts are compared one by one. Leaves with 77
 (skipped) as that script does.
 
     compare_roberta.py build/openmp/bin/exp
@@ -25,11 +25,11 @@ FILES = ("vocab.json", "merges.txt")
 
 def make_folder(torch, transformers, place, texts):
     """Of RobertaForMaskedLM, with tokenizer.json."""
-    pieces, merges = common.byte_level_bpe(texts, 330, SPECIAL)
+    tokens, merges = common.byte_level_bpe(texts, 330, SPECIAL)
     # Numbers in another order than the merges, as RoBERTa's are.
-    rest = [piece for piece in sorted(pieces, key=pieces.get) if piece not in SPECIAL]
+    rest = [token for token in sorted(tokens, key=tokens.get) if token not in SPECIAL]
     random.Random(3).shuffle(rest)
-    vocab = {piece: number for number, piece in enumerate(SPECIAL + rest)}
+    vocab = {token: number for number, token in enumerate(SPECIAL + rest)}
     transformers.RobertaTokenizer(vocab=vocab, merges=merges).save_pretrained(place)
     torch.manual_seed(5)
     config = transformers.RobertaConfig(vocab_size=len(vocab), hidden_size=32, num_hidden_layers=2, num_attention_heads=4,
@@ -105,7 +105,7 @@ def main():
         for name in ("words", "texts", "spans", "masked"):
             equal &= bench.comes_back(name, FILES)
 
-        # A vocabulary that is trained here, whose merges are those that its pieces imply.
+        # A vocabulary that is trained here, whose merges are those that its tokens imply.
         own = common.BERT.replace('type = "wordpiece"\nvocab_size = 80\nlowercase = {lowercase}',
                                   'type = "byte_bpe"\nvocab_size = 300')
         path = bench.train_and_export("own", task="embed", reader="tsv", data='text2_column = "2"\nlabel_column = ""',

@@ -33,32 +33,32 @@ def norm_in_double(transformers):
 
 
 def train(sentencepiece, lines, path):
-    """The number of its pieces."""
+    """The number of its tokens."""
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(lines), model_writer=model, vocab_size=700, minloglevel=2,
-                                             pad_id=0, eos_id=1, unk_id=2, bos_id=-1, pad_piece="<pad>")
+                                             pad_id=0, eos_id=1, unk_id=2, bos_id=-1, pad_token="<pad>")
     path.write_bytes(model.getvalue())
     return sentencepiece.SentencePieceProcessor(model_proto=model.getvalue()).get_piece_size()
 
 
 def make_folder(torch, transformers, sentencepiece, place, texts, gated):
     place.mkdir()
-    pieces = train(sentencepiece, texts, place / "spiece.model")
+    tokens = train(sentencepiece, texts, place / "spiece.model")
     torch.manual_seed(8)
-    config = transformers.T5Config(vocab_size=pieces + GAPS + 12, d_model=32, d_kv=12, d_ff=48, num_layers=3, num_decoder_layers=2, num_heads=4,
+    config = transformers.T5Config(vocab_size=tokens + GAPS + 12, d_model=32, d_kv=12, d_ff=48, num_layers=3, num_decoder_layers=2, num_heads=4,
                                    relative_attention_num_buckets=16, relative_attention_max_distance=24, decoder_start_token_id=0,
                                    feed_forward_proj="gated-gelu" if gated else "relu", tie_word_embeddings=not gated)
     made = transformers.T5ForConditionalGeneration(config)
     with torch.no_grad():
         table = made.shared.weight
-        table *= 0.2  # or each piece would call for itself
+        table *= 0.2  # or each token would call for itself
         if gated:
             made.lm_head.weight = table = torch.nn.Parameter(0.3 * torch.randn_like(table))
-        table[[0, 2]] = 0.0  # padding and the unknown piece are never the most probable; the end now and then is
-        table[pieces:] = 0.0
+        table[[0, 2]] = 0.0  # padding and the unknown token are never the most probable; the end now and then is
+        table[tokens:] = 0.0
         table[1] *= 3.0
         if gated:
-            made.shared.weight[pieces:] = torch.randn(GAPS + 12, 32)
+            made.shared.weight[tokens:] = torch.randn(GAPS + 12, 32)
     made.save_pretrained(place)
 
 

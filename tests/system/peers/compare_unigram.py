@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The tokenizer unigram against the Python package `sentencepiece`: with models that the package trains on both sides of
 Multi30k, with differing normalisations, with byte fallback and without a mark in front of a text, every line of every text
-below $ENCORE_DATA must be cut alike, each piece must come from the same bytes, and the pieces must give the same text; a
+below $ENCORE_DATA must be cut alike, each token must come from the same bytes, and the tokens must give the same text; a
 difference fails. So must they with a model that is trained here. Only where two ways to cut a text are equally probable but for
 rounding (versions of the library add up differently: "lllll") either will do; such lines are counted. Leaves with 77 (skipped)
 when the package or the data is missing.
@@ -64,22 +64,22 @@ def train_here(tool, lines, path):
 
 
 def theirs(model, line):
-    pieces = model.encode(line, return_type="proto").pieces
-    return [(piece.id, piece.begin, piece.end) for piece in pieces]
+    tokens = model.encode(line, return_type="proto").pieces
+    return [(token.id, token.begin, token.end) for token in tokens]
 
 
 def equally_probable(model, one, other):
     """Sums of float32, and the same bytes unknown."""
-    def score(pieces):
-        return sum(model.get_score(number) for number, _, _ in pieces if not model.is_unknown(number))
+    def score(tokens):
+        return sum(model.get_score(number) for number, _, _ in tokens if not model.is_unknown(number))
 
-    def unknown(pieces):
-        return [(begin, end) for number, begin, end in pieces if model.is_unknown(number)]
+    def unknown(tokens):
+        return [(begin, end) for number, begin, end in tokens if model.is_unknown(number)]
     return unknown(one) == unknown(other) and abs(score(one) - score(other)) <= 1e-6 * abs(score(other))
 
 
 def ours(answer):
-    return [tuple(map(int, piece.split(":"))) for piece in answer.split(" ") if piece]
+    return [tuple(map(int, token.split(":"))) for token in answer.split(" ") if token]
 
 
 def main():

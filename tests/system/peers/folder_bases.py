@@ -27,12 +27,12 @@ LONGER = 160  # of models that write: a prompt that is too long is refused here
 
 
 def wordpieces():
-    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     characters = sorted({c for text in TEXTS + WORDS for c in text if not c.isspace() and c.isprintable()})
-    for piece in characters + WORDS + ["##" + c for c in characters] + ["##" + w for w in ("ab", "cd", "er", "s", "ing", "new", "york")]:
-        if piece not in pieces:
-            pieces.append(piece)
-    return pieces
+    for token in characters + WORDS + ["##" + c for c in characters] + ["##" + w for w in ("ab", "cd", "er", "s", "ing", "new", "york")]:
+        if token not in tokens:
+            tokens.append(token)
+    return tokens
 
 
 def spread(torch, model, seed):
@@ -50,24 +50,24 @@ class Bases:
     def __init__(self, torch, transformers, root):
         self.torch, self.transformers, self.root = torch, transformers, pathlib.Path(root)
         shape = dict(hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=24, max_position_embeddings=LIMIT)
-        pieces = wordpieces()
-        self.bert_shape = shape | dict(vocab_size=len(pieces), type_vocab_size=2)
+        tokens = wordpieces()
+        self.bert_shape = shape | dict(vocab_size=len(tokens), type_vocab_size=2)
         t = transformers
-        self.wordpiece_folder("bert", pieces, t.BertModel(t.BertConfig(**self.bert_shape)))
+        self.wordpiece_folder("bert", tokens, t.BertModel(t.BertConfig(**self.bert_shape)))
         for name, tied in (("_mlm", True), ("_mlm_untied", False)):
-            self.wordpiece_folder("bert" + name, pieces, t.BertForMaskedLM(t.BertConfig(**self.bert_shape, tie_word_embeddings=tied)))
-            self.wordpiece_folder("distilbert" + name, pieces, t.DistilBertForMaskedLM(t.DistilBertConfig(
-                dim=16, n_layers=2, n_heads=2, hidden_dim=24, vocab_size=len(pieces), max_position_embeddings=LIMIT, tie_word_embeddings=tied)))
+            self.wordpiece_folder("bert" + name, tokens, t.BertForMaskedLM(t.BertConfig(**self.bert_shape, tie_word_embeddings=tied)))
+            self.wordpiece_folder("distilbert" + name, tokens, t.DistilBertForMaskedLM(t.DistilBertConfig(
+                dim=16, n_layers=2, n_heads=2, hidden_dim=24, vocab_size=len(tokens), max_position_embeddings=LIMIT, tie_word_embeddings=tied)))
             self.roberta_folder("roberta" + name, t.RobertaForMaskedLM, tied)
-        self.wordpiece_folder("distilbert", pieces, t.DistilBertModel(t.DistilBertConfig(
-            dim=16, n_layers=2, n_heads=2, hidden_dim=24, vocab_size=len(pieces), max_position_embeddings=LIMIT)))
+        self.wordpiece_folder("distilbert", tokens, t.DistilBertModel(t.DistilBertConfig(
+            dim=16, n_layers=2, n_heads=2, hidden_dim=24, vocab_size=len(tokens), max_position_embeddings=LIMIT)))
         self.roberta_folder("roberta", t.RobertaModel, True)
         names = lambda *labels: dict(id2label=dict(enumerate(labels)), label2id={label: i for i, label in enumerate(labels)})
-        self.wordpiece_folder("bert_class", pieces, t.BertForSequenceClassification(t.BertConfig(**self.bert_shape, **names("a", "b", "c"))))
-        self.wordpiece_folder("bert_one", pieces, t.BertForSequenceClassification(t.BertConfig(**self.bert_shape, **names("a"))))
-        self.wordpiece_folder("bert_multi", pieces, t.BertForSequenceClassification(t.BertConfig(
+        self.wordpiece_folder("bert_class", tokens, t.BertForSequenceClassification(t.BertConfig(**self.bert_shape, **names("a", "b", "c"))))
+        self.wordpiece_folder("bert_one", tokens, t.BertForSequenceClassification(t.BertConfig(**self.bert_shape, **names("a"))))
+        self.wordpiece_folder("bert_multi", tokens, t.BertForSequenceClassification(t.BertConfig(
             **self.bert_shape, **names("a", "b", "c"), problem_type="multi_label_classification")))
-        self.wordpiece_folder("bert_tags", pieces, t.BertForTokenClassification(t.BertConfig(
+        self.wordpiece_folder("bert_tags", tokens, t.BertForTokenClassification(t.BertConfig(
             **self.bert_shape, **names("O", "B-PER", "I-PER", "E-PER", "S-PER"))))
         self.sentence_folder()
         self.byte_folder("gpt2", t.GPT2Tokenizer, ["<|endoftext|>"], lambda size: t.GPT2LMHeadModel(t.GPT2Config(
@@ -92,27 +92,27 @@ class Bases:
     def marian_folder(self, sentencepiece):
         place = self.root / "marian"
         place.mkdir()
-        pieces = ["</s>", "<unk>"]  # and "<pad>" at the end, as the converted models have them
+        tokens = ["</s>", "<unk>"]  # and "<pad>" at the end, as the converted models have them
         for file, lines in (("source.spm", TEXTS + WORDS), ("target.spm", TEXTS[::2] + WORDS)):
-            pieces += [piece for piece in spm(sentencepiece, lines, place / file, 300) if piece not in ("<s>", *pieces)]
-        pieces += [">>de<<", "<pad>"]
-        write(place, "vocab.json", {piece: number for number, piece in enumerate(pieces)})
+            tokens += [token for token in spm(sentencepiece, lines, place / file, 300) if token not in ("<s>", *tokens)]
+        tokens += [">>de<<", "<pad>"]
+        write(place, "vocab.json", {token: number for number, token in enumerate(tokens)})
         files = (str(place / file) for file in ("source.spm", "target.spm", "vocab.json"))
         self.transformers.MarianTokenizer(*files).save_pretrained(place)
-        padding = len(pieces) - 1
+        padding = len(tokens) - 1
         model = self.transformers.MarianMTModel(self.transformers.MarianConfig(
-            vocab_size=len(pieces), d_model=16, encoder_layers=2, decoder_layers=2, encoder_attention_heads=2, decoder_attention_heads=2,
+            vocab_size=len(tokens), d_model=16, encoder_layers=2, decoder_layers=2, encoder_attention_heads=2, decoder_attention_heads=2,
             encoder_ffn_dim=24, decoder_ffn_dim=24, max_position_embeddings=LONGER, pad_token_id=padding, eos_token_id=0,
             decoder_start_token_id=padding, forced_eos_token_id=0, scale_embedding=True, activation_function="swish",
             bad_words_ids=[[padding]]))
         spread(self.torch, model, 5)
-        model.final_logits_bias.copy_(self.torch.randn(len(pieces), generator=self.torch.Generator().manual_seed(6)))
+        model.final_logits_bias.copy_(self.torch.randn(len(tokens), generator=self.torch.Generator().manual_seed(6)))
         model.save_pretrained(place)
 
     def t5_folder(self, sentencepiece, name, gated):
         place = self.root / name
         place.mkdir()
-        count = len(spm(sentencepiece, TEXTS + WORDS, place / "spiece.model", 300, pad_id=0, eos_id=1, unk_id=2, bos_id=-1, pad_piece="<pad>"))
+        count = len(spm(sentencepiece, TEXTS + WORDS, place / "spiece.model", 300, pad_id=0, eos_id=1, unk_id=2, bos_id=-1, pad_token="<pad>"))
         config = self.transformers.T5Config(
             vocab_size=count + 112, d_model=16, d_kv=12, d_ff=24, num_layers=2, num_decoder_layers=2, num_heads=2,
             relative_attention_num_buckets=8, relative_attention_max_distance=24, decoder_start_token_id=0,
@@ -124,14 +124,14 @@ class Bases:
         write(place, "tokenizer_config.json", {"tokenizer_class": "T5Tokenizer", "extra_ids": 100, "model_max_length": LONGER, "pad_token": "<pad>",
                                                "eos_token": "</s>", "unk_token": "<unk>"})
 
-    def wordpiece_folder(self, name, pieces, model):
+    def wordpiece_folder(self, name, tokens, model):
         place = self.root / name
         place.mkdir()
-        (place / "vocab.txt").write_text("\n".join(pieces) + "\n", encoding="utf-8")
+        (place / "vocab.txt").write_text("\n".join(tokens) + "\n", encoding="utf-8")
         tokenizer = self.transformers.BertTokenizer(vocab=str(place / "vocab.txt"), do_lower_case=False)
         tokenizer.save_pretrained(place)
         spread(self.torch, model, 3).save_pretrained(place)
-        (place / "vocab.txt").write_text("\n".join(pieces) + "\n", encoding="utf-8")
+        (place / "vocab.txt").write_text("\n".join(tokens) + "\n", encoding="utf-8")
 
     def roberta_folder(self, name, model_class, tied):
         self.byte_folder(name, self.transformers.RobertaTokenizer, ["<s>", "<pad>", "</s>", "<unk>", "<mask>"], lambda size: model_class(
@@ -169,7 +169,7 @@ class Bases:
 
 
 def spm(sentencepiece, lines, path, size, **more):
-    """Trains a model; gives its pieces."""
+    """Trains a model; gives its tokens."""
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(lines), model_writer=model, vocab_size=size, minloglevel=2,
                                              hard_vocab_limit=False, **more)

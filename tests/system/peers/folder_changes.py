@@ -21,7 +21,7 @@ class Change:
             if file == "-":  # a file as a whole
                 (pathlib.Path(place) / path[0]).unlink()
                 continue
-            if file == "rows":  # so many more in the table of pieces
+            if file == "rows":  # so many more in the table of tokens
                 add_rows(place, value)
                 continue
             whole = read(place, file)
@@ -165,7 +165,7 @@ def changes():
     add("roberta", tok, "trim_offsets", False)
     add("roberta", tok, "errors", "ignore")
     # --- tokens that were added, in all their flags
-    pieces = len(wordpieces())
+    tokens = len(wordpieces())
     row = {"good": wordpieces().index("good"), "covid": wordpieces().index("covid"), "new": None}
     for flags in ({}, {"special": True}, {"lstrip": True}, {"rstrip": True}, {"single_word": True}, {"normalized": True},
                   {"lstrip": True, "rstrip": True}, {"single_word": True, "normalized": True}, {"normalized": True, "lstrip": True},
@@ -180,9 +180,9 @@ def changes():
     own_row = (("rows", (), 1), (tok, ("added_tokens_decoder",), REMOVE), ("-", ("vocab.txt",), None))
     for content in ("<drug>", "[E9]", "new york", "Café", "a b", "中国人", "İs", "covids"):
         for flags in ({}, {"normalized": True}, {"special": True}, {"single_word": True, "lstrip": True}):
-            out.append(Change("bert", whole, ("added_tokens", "+"), token(content, pieces, **flags), own_row))
+            out.append(Change("bert", whole, ("added_tokens", "+"), token(content, tokens, **flags), own_row))
         lower = ((tok, ("do_lower_case",), True), (whole, normal + ("lowercase",), True))
-        out.append(Change("bert", whole, ("added_tokens", "+"), token(content, pieces, normalized=True), own_row + lower))
+        out.append(Change("bert", whole, ("added_tokens", "+"), token(content, tokens, normalized=True), own_row + lower))
         for base in ("roberta", "gpt2", "bart"):
             flags = {"lstrip": True, "normalized": content > "a"}
             out.append(Change(base, whole, ("added_tokens", "+"), ("own row", content, flags), own_row[:2]))
@@ -266,7 +266,7 @@ def changes():
     add("bert_tags", config, "id2label", {"0": "NOUN", "1": "VERB", "2": "DET", "3": "X", "4": "PER"},
         {"0": "O", "1": "B-PER", "2": "I-PER", "3": "L-PER", "4": "U-PER"}, {"0": "O", "1": "PER", "2": "LOC", "3": "ORG", "4": "MISC"})
     add("bert_tags", config, "hidden_act", "relu")
-    # --- pieces of SentencePiece
+    # --- tokens of SentencePiece
     add("marian t5 t5_gated", tok, "tokenizer_class", "PreTrainedTokenizerFast", "TokenizersBackend", "BertTokenizer", "LlamaTokenizer", REMOVE)
     add("t5", tok, "tokenizer_class", "T5TokenizerFast")
     for field, values in (("eos_token", ("good", "<unk>", "</s>")), ("unk_token", ("good", "<pad>")), ("pad_token", ("good", "<unk>"))):
@@ -384,12 +384,12 @@ def walked(transformers):
 
 
 def prepare(change, place):
-    """Numbers that only the folder knows: of a piece that is there, and of one behind all others."""
+    """Numbers that only the folder knows: of a token that is there, and of one behind all others."""
     if not isinstance(change.value, tuple):
         return
     vocab = read(place, "tokenizer.json")["model"]["vocab"]
     if change.value[0] == "own row":
         change.value = token(change.value[1], len(vocab), **change.value[2])
     else:
-        word = next(piece for piece in ("good", "covid", "ood", "an", "in", "er") if piece in vocab)
+        word = next(token for token in ("good", "covid", "ood", "an", "in", "er") if token in vocab)
         change.value = token(word, vocab[word], **change.value[1])

@@ -1,10 +1,10 @@
 // Lets the Python scripts beside it put Encore's own code next to a Python package: lines in, lines out.
-//   wordpiece VOCAB cased|uncased   text lines -> the numbers of their pieces
+//   wordpiece VOCAB cased|uncased   text lines -> the numbers of their tokens
 //   train VOCAB_SIZE cased|uncased  text lines (words parted by blanks) -> a trained vocabulary
-//   byte_bpe VOCAB 0|1              text lines -> the numbers of their pieces; 1: with add_prefix_space
+//   byte_bpe VOCAB 0|1              text lines -> the numbers of their tokens; 1: with add_prefix_space
 //   train_byte_bpe VOCAB_SIZE       text lines (words parted by blanks) -> a trained vocabulary
-//   unigram VOCAB source|target     text lines -> pieces with their bytes in the text, "17:0:3"
-//   unigram_text VOCAB              numbers of pieces -> their text
+//   unigram VOCAB source|target     text lines -> tokens with their bytes in the text, "17:0:3"
+//   unigram_text VOCAB              numbers of tokens -> their text
 //   train_unigram VOCAB_SIZE        text lines (words parted by blanks) -> the lines of a trained vocabulary
 //   ner                             pairs of lines (true tags, predicted tags), blank line between corpora ->
 //                                   one JSON object per corpus
@@ -56,13 +56,13 @@ ByteBpe make_byte_bpe(const std::string& option, encore::OptionValue value, bool
   return ByteBpe(options, {});
 }
 
-void print_pieces(Tokenizer&& tokenizer, const std::string& vocabulary) {
+void print_tokens(Tokenizer&& tokenizer, const std::string& vocabulary) {
   tokenizer.load(encore::load_vocabulary(vocabulary));
-  std::vector<std::int32_t> pieces;
+  std::vector<std::int32_t> tokens;
   for (std::string line; std::getline(std::cin, line);) {
-    pieces.clear();
-    tokenizer.encode(line, pieces);
-    for (std::size_t i = 0; i < pieces.size(); ++i) std::cout << (i == 0 ? "" : " ") << pieces[i];
+    tokens.clear();
+    tokenizer.encode(line, tokens);
+    for (std::size_t i = 0; i < tokens.size(); ++i) std::cout << (i == 0 ? "" : " ") << tokens[i];
     std::cout << '\n';
   }
 }
@@ -71,7 +71,7 @@ void print_vocabulary(Tokenizer&& tokenizer) {
   std::map<std::string, std::int64_t> words;
   for (std::string word; std::cin >> word;) ++words[word];
   tokenizer.train(words);
-  for (const std::string& piece : tokenizer.vocabulary()) std::cout << piece << '\n';
+  for (const std::string& token : tokenizer.vocabulary()) std::cout << token << '\n';
 }
 
 #ifdef ENCORE_HAVE_SENTENCEPIECE
@@ -90,14 +90,14 @@ std::unique_ptr<Tokenizer> load_unigram(const std::string& vocabulary) {
 }
 
 void print_ranges(const Tokenizer& tokenizer) {
-  std::vector<std::int32_t> pieces;
+  std::vector<std::int32_t> tokens;
   std::vector<encore::ByteRange> ranges;
   for (std::string line; std::getline(std::cin, line);) {
-    pieces.clear();
+    tokens.clear();
     ranges.clear();
-    tokenizer.encode(line, pieces, ranges);
-    for (std::size_t i = 0; i < pieces.size(); ++i)
-      std::cout << (i == 0 ? "" : " ") << pieces[i] << ':' << ranges[i].begin << ':' << ranges[i].end;
+    tokenizer.encode(line, tokens, ranges);
+    for (std::size_t i = 0; i < tokens.size(); ++i)
+      std::cout << (i == 0 ? "" : " ") << tokens[i] << ':' << ranges[i].begin << ':' << ranges[i].end;
     std::cout << '\n';
   }
 }
@@ -105,8 +105,8 @@ void print_ranges(const Tokenizer& tokenizer) {
 void print_texts(const Tokenizer& tokenizer) {
   for (std::string line; std::getline(std::cin, line);) {
     std::istringstream numbers(line);
-    const std::vector<std::int32_t> pieces(std::istream_iterator<std::int32_t>(numbers), {});
-    std::cout << tokenizer.decode(pieces) << '\n';
+    const std::vector<std::int32_t> tokens(std::istream_iterator<std::int32_t>(numbers), {});
+    std::cout << tokenizer.decode(tokens) << '\n';
   }
 }
 
@@ -192,11 +192,11 @@ int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   try {
     if (arguments.size() == 3 && arguments[0] == "wordpiece")
-      print_pieces(make_wordpiece("vocab", arguments[1], arguments[2]), arguments[1]);
+      print_tokens(make_wordpiece("vocab", arguments[1], arguments[2]), arguments[1]);
     else if (arguments.size() == 3 && arguments[0] == "train")
       print_vocabulary(make_wordpiece("vocab_size", std::int64_t{std::stoll(arguments[1])}, arguments[2]));
     else if (arguments.size() == 3 && arguments[0] == "byte_bpe")
-      print_pieces(make_byte_bpe("vocab", arguments[1], arguments[2] == "1"), arguments[1]);
+      print_tokens(make_byte_bpe("vocab", arguments[1], arguments[2] == "1"), arguments[1]);
     else if (arguments.size() == 2 && arguments[0] == "train_byte_bpe")
       print_vocabulary(make_byte_bpe("vocab_size", std::int64_t{std::stoll(arguments[1])}, true));
 #ifdef ENCORE_HAVE_SENTENCEPIECE

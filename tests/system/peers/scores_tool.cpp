@@ -1,6 +1,6 @@
 // Shows what a run's model computes of texts, so that a script can hold another program against it:
 //   scores_tool RUN_FOLDER PLUGIN_FOLDER TENSOR...    text lines -> one JSON object per line: the numbers of
-//   its pieces, columns that a head may read, and each TENSOR of the pass ("head.logits") with its shape
+//   its tokens, columns that a head may read, and each TENSOR of the pass ("head.logits") with its shape
 #include <cstddef>
 #include <exception>
 #include <iostream>

@@ -1,4 +1,4 @@
-// Pieces of host work: each done once, by any number of threads; the first failure comes back.
+// Parts of host work: each done once, by any number of threads; the first failure comes back.
 #include "base/parallel.hpp"
 
 #include <gtest/gtest.h>
@@ -10,29 +10,29 @@
 
 namespace {
 
-TEST(RunPieces, DoesEachPieceOnce) {
+TEST(RunParts, DoesEachPartOnce) {
   for (const int threads : {0, 1, 2, 9}) {
     std::vector<std::atomic<int>> done(101);
-    encore::run_pieces(101, threads, [&](std::int64_t i) { ++done[static_cast<std::size_t>(i)]; });
+    encore::run_parts(101, threads, [&](std::int64_t i) { ++done[static_cast<std::size_t>(i)]; });
     for (const std::atomic<int>& count : done) EXPECT_EQ(count, 1) << threads << " threads";
   }
 }
 
-TEST(RunPieces, DoesNothingWithoutPieces) {
-  encore::run_pieces(0, 4, [](std::int64_t) { FAIL(); });
+TEST(RunParts, DoesNothingWithoutParts) {
+  encore::run_parts(0, 4, [](std::int64_t) { FAIL(); });
 }
 
-TEST(RunPieces, ThrowsWhatThePieceWithTheSmallestNumberThrew) {
+TEST(RunParts, ThrowsWhatThePartWithTheSmallestNumberThrew) {
   for (const int threads : {1, 4}) {
     std::atomic<int> done = 0;
     try {
-      encore::run_pieces(50, threads, [&](std::int64_t i) {
+      encore::run_parts(50, threads, [&](std::int64_t i) {
         ++done;
-        if (i % 10 == 7) throw std::runtime_error("piece " + std::to_string(i));
+        if (i % 10 == 7) throw std::runtime_error("part " + std::to_string(i));
       });
       FAIL() << "nothing was thrown";
     } catch (const std::runtime_error& error) {
-      EXPECT_STREQ(error.what(), "piece 7");
+      EXPECT_STREQ(error.what(), "part 7");
     }
     EXPECT_EQ(done, 50);
   }

@@ -34,7 +34,7 @@ TEST(WrappedText, ColumnsAreCountedAndNotBytes) {
   EXPECT_EQ(wrapped("\xe4\xb8\xad\xe6\x96\x87 ab", 6), "\xe4\xb8\xad\xe6\x96\x87\nab") << "wide characters";
 }
 
-/// What comes out of a filter of what is written in pieces.
+/// What comes out of a filter of what is written in parts.
 std::string filtered(const std::vector<std::string>& pieces, bool color = false) {
   std::ostringstream out;
   {

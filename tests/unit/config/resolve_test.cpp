@@ -269,7 +269,7 @@ TEST(Resolve, ATableOfPositionsIsLearnedAndLongEnough) {
   EXPECT_EQ(with("positions = \"learned\"\nmax_positions = 256"), "") << "data.max_length";
   EXPECT_EQ(
       with("positions = \"learned\"\nmax_positions = 255"),
-      "dir/a.toml:16:17: option \"max_positions\" of [model] is 255, but sequences have up to 256 pieces "
+      "dir/a.toml:16:17: option \"max_positions\" of [model] is 255, but sequences have up to 256 tokens "
       "(data.max_length); shorten them, or let the table grow");
   EXPECT_EQ(
       with("max_positions = 512"),

@@ -52,7 +52,7 @@ inline Catalogue catalogue() {
       {Kind::head, "linear", 1, Schema().boolean("residual_norm", false, rule("norm before the projection"))},
       {Kind::tokenizer, "wordpiece", 1,
        Schema()
-           .optional("vocab", OptionType::path, rule("one piece a line"))
+           .optional("vocab", OptionType::path, rule("one token a line"))
            .integer("vocab_size", 4000, positive)
            .text_list("keep", {}, rule("words that stay whole"))},
       {Kind::optimizer, "adamw", 1,

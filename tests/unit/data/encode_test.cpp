@@ -48,17 +48,17 @@ class ColumnTask final : public Task {
 
 class NoTokenizer final : public Tokenizer {
  public:
-  explicit NoTokenizer(std::size_t pieces = 0) : pieces_(pieces) {}
+  explicit NoTokenizer(std::size_t tokens = 0) : tokens_(tokens) {}
   void load(std::vector<std::string>) override {}
   void train(const TextCounts&) override {}
-  std::span<const std::string> vocabulary() const override { return pieces_; }
+  std::span<const std::string> vocabulary() const override { return tokens_; }
   std::optional<std::int32_t> find(Special) const override { return {}; }
   std::string decode(std::span<const std::int32_t>) const override { return {}; }
 
  private:
-  void append_pieces(std::string_view, std::vector<std::int32_t>&, std::vector<ByteRange>*) const override {}
+  void append_tokens(std::string_view, std::vector<std::int32_t>&, std::vector<ByteRange>*) const override {}
 
-  std::vector<std::string> pieces_;
+  std::vector<std::string> tokens_;
 };
 
 Records records_of(std::size_t count) {
@@ -153,11 +153,11 @@ TEST(Encode, LeavesOutATruthThatNoRecordHas) {
 }
 
 TEST(Encode, RefusesIdsThatTheVocabularyDoesNotHave) {
-  const auto refusal = [](std::size_t pieces) {
+  const auto refusal = [](std::size_t tokens) {
     return testing::message_of<Error>(
-        [&] { encode_records(ColumnTask(), records_of(2), NoTokenizer(pieces), 7); });
+        [&] { encode_records(ColumnTask(), records_of(2), NoTokenizer(tokens), 7); });
   };
-  EXPECT_EQ(refusal(101), "the task gives the id 101 for record 2, and the vocabulary has 101 pieces");
+  EXPECT_EQ(refusal(101), "the task gives the id 101 for record 2, and the vocabulary has 101 tokens");
   EXPECT_NO_THROW(encode_records(ColumnTask(), records_of(2), NoTokenizer(102), 7));
 }
 

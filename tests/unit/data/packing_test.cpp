@@ -269,7 +269,7 @@ TEST(Packer, RefusesWhatATaskMayNotDraw) {
   EXPECT_EQ(refusal([](EncodedExample& to) { to.columns[2].integers.push_back(1); }),
             "redraw of example 2 changes how many values it has");
   EXPECT_EQ(refusal([](EncodedExample& to) { to.ids.front() = 100; }),
-            "redraw of example 2 gives the id 100, and the vocabulary has 100 pieces");
+            "redraw of example 2 gives the id 100, and the vocabulary has 100 tokens");
   EXPECT_EQ(refusal([](EncodedExample& to) { to.columns[1].integers.front() = 1; }),
             "the task picks row 1 of sequence 3, which has 1 rows; picked rows ascend");
   EXPECT_EQ(refusal([](EncodedExample& to) { to.columns[2].integers.front() = 100; }),

@@ -52,18 +52,18 @@ TEST(Sha256, OfAFileIsThatOfItsBytes) {
 
 TEST(Vocabulary, ComesBackFromAFile) {
   const TemporaryFolder folder;
-  const std::vector<std::string> pieces = {"[PAD]", "[UNK]", "##é", "a"};
-  write_bytes(folder / "vocab.txt", encore::vocabulary_text(pieces));
-  EXPECT_EQ(encore::load_vocabulary(folder / "vocab.txt"), pieces);
+  const std::vector<std::string> tokens = {"[PAD]", "[UNK]", "##é", "a"};
+  write_bytes(folder / "vocab.txt", encore::vocabulary_text(tokens));
+  EXPECT_EQ(encore::load_vocabulary(folder / "vocab.txt"), tokens);
   write_bytes(folder / "windows.txt", "\xEF\xBB\xBF[PAD]\r\n[UNK]\r\n##é\r\na");
-  EXPECT_EQ(encore::load_vocabulary(folder / "windows.txt"), pieces);
+  EXPECT_EQ(encore::load_vocabulary(folder / "windows.txt"), tokens);
 }
 
 TEST(Vocabulary, KeepsMergesBehindItsPieces) {
   const TemporaryFolder folder;
   const std::vector<std::string> lines = {"<unk>", "a", "b", "ab", "#version: 0.2", "a b"};
-  EXPECT_EQ(encore::piece_count(lines), 4U);
-  EXPECT_EQ(encore::piece_count(std::span(lines).first(3)), 3U);
+  EXPECT_EQ(encore::token_count(lines), 4U);
+  EXPECT_EQ(encore::token_count(std::span(lines).first(3)), 3U);
   write_bytes(folder / "vocab.txt", encore::vocabulary_text(lines));
   EXPECT_EQ(encore::load_vocabulary(folder / "vocab.txt"), lines);
   write_bytes(folder / "vocab.json", R"({"ab": 3, "<unk>": 0, "a": 1, "b": 2})");
@@ -83,9 +83,9 @@ TEST(Vocabulary, RefusesWhatIsNone) {
     return message_of<Error>([&] { encore::load_vocabulary(path); });
   };
   EXPECT_EQ(refusal("[PAD]\na\n"),
-            path + ": the vocabulary has no [UNK]; add a line [UNK], the piece for words it cannot build");
-  EXPECT_EQ(refusal("[UNK]\na\nb\na\n"), path + ":4: the piece \"a\" stands twice, first in line 2");
-  EXPECT_EQ(refusal("[UNK]\n\na\n"), path + ":2: an empty line in a vocabulary; every line is one piece");
+            path + ": the vocabulary has no [UNK]; add a line [UNK], the token for words it cannot build");
+  EXPECT_EQ(refusal("[UNK]\na\nb\na\n"), path + ":4: the token \"a\" stands twice, first in line 2");
+  EXPECT_EQ(refusal("[UNK]\n\na\n"), path + ":2: an empty line in a vocabulary; every line is one token");
   EXPECT_EQ(refusal("[UNK]\n\xFF\n").find(path + ":2: the vocabulary is not UTF-8"), 0u);
   EXPECT_EQ(
       message_of<Error>([&] { encore::load_vocabulary(folder / "none"); }).find("cannot read the vocabulary"),

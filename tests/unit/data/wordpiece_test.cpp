@@ -1,4 +1,4 @@
-// WordPiece on stored cases: the expected pieces are those of the Python package `tokenizers` with the same
+// WordPiece on stored cases: the expected tokens are those of the Python package `tokenizers` with the same
 // vocabulary (tests/system/peers/compare_wordpiece.py compares far more text where that package is
 // installed).
 #include "wordpiece.hpp"
@@ -46,7 +46,7 @@ WordPiece make(bool lowercase) {
   return tokenizer;
 }
 
-std::string pieces(const WordPiece& tokenizer, std::string_view text) {
+std::string tokens(const WordPiece& tokenizer, std::string_view text) {
   std::vector<std::int32_t> numbers;
   tokenizer.encode(text, numbers);
   std::string joined;
@@ -89,8 +89,8 @@ TEST(WordPiece, CutsTextAsTheReferenceDoes) {
   };
   const WordPiece cased = make(false), uncased = make(true);
   for (const Case& each : cases) {
-    EXPECT_EQ(pieces(cased, each.text), each.cased) << each.text;
-    EXPECT_EQ(pieces(uncased, each.text), each.uncased) << each.text;
+    EXPECT_EQ(tokens(cased, each.text), each.cased) << each.text;
+    EXPECT_EQ(tokens(uncased, each.text), each.uncased) << each.text;
   }
 }
 
@@ -111,8 +111,8 @@ TEST(WordPiece, LeavesWordsOfMoreThanAHundredCharactersUncut) {
 }
 
 TEST(WordPiece, DropsBytesThatAreNotUtf8) {
-  EXPECT_EQ(pieces(make(false), "the\xFF quick\xC3"), "the quick");
-  EXPECT_EQ(pieces(make(true), "\xE9the"), "the");
+  EXPECT_EQ(tokens(make(false), "the\xFF quick\xC3"), "the quick");
+  EXPECT_EQ(tokens(make(true), "\xE9the"), "the");
 }
 
 TEST(WordPiece, EncodesFromSeveralThreads) {
@@ -134,7 +134,7 @@ TEST(WordPiece, EncodesFromSeveralThreads) {
   EXPECT_EQ(wrong, std::vector<int>(4, 0));
 }
 
-TEST(WordPiece, KnowsItsSpecialPieces) {
+TEST(WordPiece, KnowsItsSpecialTokens) {
   const WordPiece tokenizer = make(false);
   EXPECT_EQ(tokenizer.special(Special::padding), 0);
   EXPECT_EQ(tokenizer.special(Special::unknown), 1);
@@ -144,7 +144,7 @@ TEST(WordPiece, KnowsItsSpecialPieces) {
   EXPECT_EQ(tokenizer.special(Special::mask), 4);
 }
 
-/// The bytes that each piece comes from, with bars between them.
+/// The bytes that each token comes from, with bars between them.
 std::string sources(const WordPiece& tokenizer, std::string_view text) {
   std::vector<std::int32_t> numbers;
   std::vector<encore::ByteRange> ranges;
@@ -157,7 +157,7 @@ std::string sources(const WordPiece& tokenizer, std::string_view text) {
   return joined;
 }
 
-TEST(WordPiece, SaysWhereInTheOriginalTextPiecesComeFrom) {
+TEST(WordPiece, SaysWhereInTheOriginalTextTokensComeFrom) {
   const std::vector<Case> cases = {
       {"The quickly walking, unaffected!", "The|quick|ly|walk|ing|,|un|affect|ed|!",
        "The|quick|ly|walk|ing|,|un|affect|ed|!"},
@@ -199,8 +199,8 @@ TEST(WordPiece, RefusesWhatIsNoVocabulary) {
   EXPECT_EQ(message_of<Error>([&] {
               tokenizer.load({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "a"});
             }),
-            "the vocabulary holds the piece \"a\" twice");
-  EXPECT_EQ(message_of<Error>([&] { tokenizer.load({"[PAD]", ""}); }), "piece 1 of the vocabulary is empty");
+            "the vocabulary holds the token \"a\" twice");
+  EXPECT_EQ(message_of<Error>([&] { tokenizer.load({"[PAD]", ""}); }), "token 1 of the vocabulary is empty");
 }
 
 TEST(WordPiece, WantsEitherAFileOrASize) {
@@ -248,7 +248,7 @@ TEST(WordPieceTrainer, RefusesASizeBelowTheCharacters) {
       message_of<Error>([] {
         encore::wordpiece::train_vocabulary({{"abc", 1}}, {10, 2});
       }),
-      "vocab_size = 10 is too small for this text: its 3 characters and the special pieces already need 11");
+      "vocab_size = 10 is too small for this text: its 3 characters and the special tokens already need 11");
 }
 
 TEST(WordPieceTrainer, TakesTextsWithSeveralWords) {
@@ -263,7 +263,7 @@ TEST(WordPieceTrainer, TakesTextsWithSeveralWords) {
 TEST(WordPieceTrainer, WordsOfTheTextAreEncodableAfterTraining) {
   WordPiece tokenizer(options(true, "vocab_size", std::int64_t{40}), {});
   tokenizer.train({{"Lower", 3}, {"lower", 2}, {"slow,", 5}, {"wolves", 1}});
-  EXPECT_EQ(pieces(tokenizer, "slow LOWER"), "slow lower");
+  EXPECT_EQ(tokens(tokenizer, "slow LOWER"), "slow lower");
   std::vector<std::int32_t> numbers;
   tokenizer.encode("wolves , solve rower", numbers);
   EXPECT_EQ(std::count(numbers.begin(), numbers.end(), tokenizer.special(Special::unknown)), 0);

@@ -96,7 +96,7 @@ inline BarChart label_counts() {
 }
 
 inline Histogram lengths() {
-  Histogram chart{{"length of a sentence", "word pieces"}, {"sentences"}, 0.0, 8.0, {}, 128.0, "cut at"};
+  Histogram chart{{"length of a sentence", "tokens"}, {"sentences"}, 0.0, 8.0, {}, 128.0, "cut at"};
   for (int i = 0; i < 24; ++i) {
     const double x = (i + 0.5) * 8.0;
     chart.counts.push_back(std::floor(900.0 * x / 26.0 * std::exp(-x / 26.0)));
@@ -119,8 +119,8 @@ inline MatrixChart confusion() {
 
 /// Two heads over one sentence, and a wave of values below and above 0.
 inline HeatMapChart weights() {
-  HeatMapChart chart{.row_title = "pieces that ask",
-                     .column_title = "pieces that they look at",
+  HeatMapChart chart{.row_title = "tokens that ask",
+                     .column_title = "tokens that they look at",
                      .value_title = "attention weight, by its root; a row sums to 1",
                      .rows = {"[CLS]", "Anna", "Berg", "lives", "in", "Lund", ".", "[SEP]"},
                      .columns = {"[CLS]", "Anna", "Berg", "lives", "in", "Lund", ".", "[SEP]"},
@@ -308,8 +308,8 @@ inline Document sample_document() {
              "Embedding, twelve blocks of attention and feed-forward with residuals, and a linear head.",
              architecture()},
       Figure{"lengths", "Lengths of the training sentences.",
-             "Most sentences have 10 to 60 word pieces; 128 is the limit.", lengths()},
-      Figure{"weights", "What two heads look at.", "One head looks at its own piece, one at the last.",
+             "Most sentences have 10 to 60 tokens; 128 is the limit.", lengths()},
+      Figure{"weights", "What two heads look at.", "One head looks at its own token, one at the last.",
              weights()},
       Figure{"waves", "Sines of positions.", "Waves that grow shorter from left to right.", waves()},
       Figure{"labels", "Entities in the training set.", "660 persons, 548 locations, then fewer.",

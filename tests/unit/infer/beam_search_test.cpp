@@ -10,41 +10,41 @@ namespace {
 
 constexpr std::int32_t end = 0;
 
-using Lists = std::vector<std::vector<NextPiece>>;
+using Lists = std::vector<std::vector<NextToken>>;
 
-std::vector<NextPiece> candidates(std::initializer_list<std::pair<int, double>> of) {
-  std::vector<NextPiece> list;
-  for (const auto& [piece, probability] : of) list.push_back({piece, std::log(probability)});
+std::vector<NextToken> candidates(std::initializer_list<std::pair<int, double>> of) {
+  std::vector<NextToken> list;
+  for (const auto& [token, probability] : of) list.push_back({token, std::log(probability)});
   return list;
 }
 
-std::vector<std::vector<std::int32_t>> pieces(const std::vector<GeneratedText>& texts) {
+std::vector<std::vector<std::int32_t>> tokens(const std::vector<GeneratedText>& texts) {
   std::vector<std::vector<std::int32_t>> all;
-  for (const GeneratedText& text : texts) all.push_back(text.pieces);
+  for (const GeneratedText& text : texts) all.push_back(text.tokens);
   return all;
 }
 
-TEST(BeamSearch, OfOneTextTakesTheBestPieceUntilTheEnd) {
+TEST(BeamSearch, OfOneTextTakesTheBestTokenUntilTheEnd) {
   BeamSearch search({}, end, 10);
-  for (const int piece : {5, 7}) {
-    search.advance(Lists{candidates({{piece, 0.6}, {9, 0.4}})});
+  for (const int token : {5, 7}) {
+    search.advance(Lists{candidates({{token, 0.6}, {9, 0.4}})});
     EXPECT_FALSE(search.done());
   }
   search.advance(Lists{candidates({{end, 0.5}})});
   EXPECT_TRUE(search.done());
   const GeneratedText best = search.best(1)[0];
-  EXPECT_EQ(best.pieces, (std::vector<std::int32_t>{5, 7}));
+  EXPECT_EQ(best.tokens, (std::vector<std::int32_t>{5, 7}));
   EXPECT_TRUE(best.ended);
-  EXPECT_NEAR(best.score, std::log(0.6 * 0.6 * 0.5) / 3, 1e-12) << "the end is a piece too";
+  EXPECT_NEAR(best.score, std::log(0.6 * 0.6 * 0.5) / 3, 1e-12) << "the end is a token too";
 }
 
-TEST(BeamSearch, FindsATextThatBeginsWithALessProbablePiece) {
+TEST(BeamSearch, FindsATextThatBeginsWithALessProbableToken) {
   // 1 is better than 2 at first; behind 1 all is equal, behind 2 all but certain.
   BeamSearch search({.beam = 2}, end, 2);
   search.advance(Lists{candidates({{1, 0.6}, {2, 0.4}})});
   search.advance(Lists{candidates({{3, 0.3}, {4, 0.3}, {5, 0.2}}), candidates({{6, 0.9}, {7, 0.1}})});
   EXPECT_TRUE(search.done()) << "the longest length is reached";
-  EXPECT_EQ(pieces(search.best(2)), (std::vector<std::vector<std::int32_t>>{{2, 6}, {1, 3}}));
+  EXPECT_EQ(tokens(search.best(2)), (std::vector<std::vector<std::int32_t>>{{2, 6}, {1, 3}}));
   EXPECT_FALSE(search.best(1)[0].ended);
 }
 
@@ -53,8 +53,8 @@ TEST(BeamSearch, OfEqualTextsTheBetterOneSoFarComesFirst) {
   search.advance(Lists{candidates({{1, 0.5}, {2, 0.25}})});
   search.advance(Lists{candidates({{3, 0.25}, {4, 0.25}}), candidates({{5, 0.5}, {6, 0.5}})});
   ASSERT_EQ(search.live().size(), 2U);
-  EXPECT_EQ(search.live()[0].pieces, (std::vector<std::int32_t>{1, 3}));
-  EXPECT_EQ(search.live()[1].pieces, (std::vector<std::int32_t>{1, 4}));
+  EXPECT_EQ(search.live()[0].tokens, (std::vector<std::int32_t>{1, 3}));
+  EXPECT_EQ(search.live()[1].tokens, (std::vector<std::int32_t>{1, 4}));
   EXPECT_EQ(search.live()[1].parent, 0U);
 }
 
@@ -63,10 +63,10 @@ TEST(BeamSearch, AnEndCountsOnlyAmongTheBest) {
   search.advance(Lists{candidates({{1, 0.5}, {2, 0.3}, {end, 0.2}})});
   EXPECT_EQ(search.best(5).size(), 0U) << "third of a beam of two";
   search.advance(Lists{candidates({{end, 0.7}, {3, 0.2}}), candidates({{4, 0.9}, {5, 0.05}})});
-  EXPECT_EQ(pieces(search.best(5)), (std::vector<std::vector<std::int32_t>>{{1}}));
+  EXPECT_EQ(tokens(search.best(5)), (std::vector<std::vector<std::int32_t>>{{1}}));
   ASSERT_EQ(search.live().size(), 2U) << "in place of the one that ended the next best goes on";
-  EXPECT_EQ(search.live()[0].pieces, (std::vector<std::int32_t>{2, 4}));
-  EXPECT_EQ(search.live()[1].pieces, (std::vector<std::int32_t>{1, 3}));
+  EXPECT_EQ(search.live()[0].tokens, (std::vector<std::int32_t>{2, 4}));
+  EXPECT_EQ(search.live()[1].tokens, (std::vector<std::int32_t>{1, 3}));
 }
 
 TEST(BeamSearch, TheLengthPenaltyDecidesBetweenShortAndLong) {
@@ -75,7 +75,7 @@ TEST(BeamSearch, TheLengthPenaltyDecidesBetweenShortAndLong) {
     search.advance(Lists{candidates({{1, 0.5}, {end, 0.4}})});
     search.advance(Lists{candidates({{end, 0.7}, {3, 0.1}})});
     EXPECT_TRUE(search.done());
-    EXPECT_EQ(search.best(1)[0].pieces, expected) << "log 0.4 = -0.92, log 0.35 = -1.05, half of it -0.52";
+    EXPECT_EQ(search.best(1)[0].tokens, expected) << "log 0.4 = -0.92, log 0.35 = -1.05, half of it -0.52";
   }
 }
 
@@ -85,10 +85,10 @@ TEST(BeamSearch, WhatEndsAtAStringLeavesItsPlace) {
   search.end(0);
   EXPECT_FALSE(search.done());
   ASSERT_EQ(search.live().size(), 1U);
-  EXPECT_EQ(search.live()[0].pieces, (std::vector<std::int32_t>{2}));
+  EXPECT_EQ(search.live()[0].tokens, (std::vector<std::int32_t>{2}));
   search.end(0);
   EXPECT_TRUE(search.done());
-  EXPECT_EQ(pieces(search.best(2)), (std::vector<std::vector<std::int32_t>>{{1}, {2}}));
+  EXPECT_EQ(tokens(search.best(2)), (std::vector<std::vector<std::int32_t>>{{1}, {2}}));
 }
 
 TEST(BeamSearch, TextsThatDidNotEndComeBehindThoseThatDid) {
@@ -96,7 +96,7 @@ TEST(BeamSearch, TextsThatDidNotEndComeBehindThoseThatDid) {
   search.advance(Lists{candidates({{1, 0.9}, {end, 0.1}})});
   search.advance(Lists{candidates({{2, 0.9}, {3, 0.1}})});
   EXPECT_TRUE(search.done());
-  EXPECT_EQ(pieces(search.best(2)), (std::vector<std::vector<std::int32_t>>{{}, {1, 2}}));
+  EXPECT_EQ(tokens(search.best(2)), (std::vector<std::vector<std::int32_t>>{{}, {1, 2}}));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What is streamed, put together, is the text that is stored and measured, whatever bytes the pieces stand
+// What is streamed, put together, is the text that is stored and measured, whatever bytes the tokens stand
 // for and wherever they are cut: byte_bpe with its own and with GPT-2's vocabularies, unigram with byte
 // fallback.
 #include "infer/decoded_text.hpp"
@@ -108,7 +108,7 @@ std::unique_ptr<Tokenizer> own_byte_bpe() {
   return tokenizer;
 }
 
-/// GPT-2's form: pieces, then merges. One piece ends a character and begins with its last byte, one is the
+/// GPT-2's form: tokens, then merges. One token ends a character and begins with its last byte, one is the
 /// end of a character and a blank.
 std::unique_ptr<Tokenizer> gpt2() {
   Texts lines = {"<|endoftext|>"};
@@ -133,44 +133,44 @@ std::unique_ptr<Tokenizer> unigram_with_bytes() {
 }
 #endif
 
-/// Of a piece for each byte, else the text as it is cut: what a model might write.
-Numbers drawn_pieces(const Tokenizer& tokenizer, std::mt19937& random) {
+/// Of a token for each byte, else the text as it is cut: what a model might write.
+Numbers drawn_tokens(const Tokenizer& tokenizer, std::mt19937& random) {
   const std::span<const std::string> vocabulary = tokenizer.vocabulary();
-  const auto piece_of = [&](unsigned char byte) {
+  const auto token_of = [&](unsigned char byte) {
     constexpr const char* digits = "0123456789ABCDEF";
     const std::string of_unigram = std::string("<0x") + digits[byte >> 4] + digits[byte & 15] + ">";
-    const auto found = std::ranges::find_if(vocabulary, [&](const std::string& piece) {
-      return piece == of_unigram || piece == byte_bpe::printable(std::string(1, static_cast<char>(byte)));
+    const auto found = std::ranges::find_if(vocabulary, [&](const std::string& token) {
+      return token == of_unigram || token == byte_bpe::printable(std::string(1, static_cast<char>(byte)));
     });
     return static_cast<std::int32_t>(found - vocabulary.begin());
   };
-  Numbers pieces;
+  Numbers tokens;
   const std::string bytes = drawn_bytes(random);
   switch (random() % 3) {
     case 0:
-      tokenizer.encode(bytes, pieces);
+      tokenizer.encode(bytes, tokens);
       break;
     case 1:
-      for (const char byte : bytes) pieces.push_back(piece_of(static_cast<unsigned char>(byte)));
+      for (const char byte : bytes) tokens.push_back(token_of(static_cast<unsigned char>(byte)));
       break;
     default:
       for (std::size_t left = random() % 12; left > 0; --left)
-        pieces.push_back(static_cast<std::int32_t>(random() % vocabulary.size()));
+        tokens.push_back(static_cast<std::int32_t>(random() % vocabulary.size()));
   }
-  std::erase_if(pieces, [&](std::int32_t piece) { return piece >= std::ssize(vocabulary); });
-  return pieces;
+  std::erase_if(tokens, [&](std::int32_t token) { return token >= std::ssize(vocabulary); });
+  return tokens;
 }
 
 /// What is streamed of a text, as TextWriter, generate and serve do it.
-Texts streamed(const Tokenizer& tokenizer, const Numbers& pieces, const Texts& stops) {
+Texts streamed(const Tokenizer& tokenizer, const Numbers& tokens, const Texts& stops) {
   TextStreamer streamer(stops);
   Texts parts;
-  for (std::size_t count = 1; count <= pieces.size(); ++count) {
-    const DecodedText said = decoded_so_far(tokenizer, std::span(pieces).first(count), stops);
+  for (std::size_t count = 1; count <= tokens.size(); ++count) {
+    const DecodedText said = decoded_so_far(tokenizer, std::span(tokens).first(count), stops);
     parts.emplace_back(streamer.next_of(said.text));
     if (said.stopped) break;
   }
-  parts.emplace_back(streamer.rest_of(decoded_whole(tokenizer, pieces, stops).text));
+  parts.emplace_back(streamer.rest_of(decoded_whole(tokenizer, tokens, stops).text));
   return parts;
 }
 
@@ -179,10 +179,10 @@ void expect_streams(const Tokenizer& tokenizer, unsigned int seed) {
   int multi_byte = 0, invalid = 0, stopped = 0;
   const Texts stops = {" s", "ë ", "日a", "\uFFFD."};
   for (int i = 0; i < drawn_strings; ++i) {
-    const Numbers pieces = drawn_pieces(tokenizer, random);
-    const std::string bytes = tokenizer.decode(pieces);
+    const Numbers tokens = drawn_tokens(tokenizer, random);
+    const std::string bytes = tokenizer.decode(tokens);
     for (const Texts& ends : {Texts(), stops}) {
-      const DecodedText whole = decoded_whole(tokenizer, pieces, ends);
+      const DecodedText whole = decoded_whole(tokenizer, tokens, ends);
       ASSERT_EQ(stored(whole.text), whole.text) << "what is stored is what is measured";
       if (ends.empty()) {
         ASSERT_EQ(whole.text, stored(bytes));
@@ -190,7 +190,7 @@ void expect_streams(const Tokenizer& tokenizer, unsigned int seed) {
       for (const std::string& stop : ends) ASSERT_EQ(whole.text.find(stop), std::string::npos);
       ASSERT_TRUE(stored(bytes).starts_with(whole.text));
       std::string joined;
-      for (const std::string& part : streamed(tokenizer, pieces, ends)) {
+      for (const std::string& part : streamed(tokenizer, tokens, ends)) {
         ASSERT_FALSE(find_invalid_utf8(part)) << "half a character";
         joined += part;
       }
@@ -214,15 +214,15 @@ TEST(DecodedText, OfVocabulariesOfGpt2IsStreamedAsItIsStored) {
   expect_streams(*gpt2(), 3);
 }
 
-TEST(DecodedText, AStopBeginsWithinAPieceThatEndsACharacter) {
+TEST(DecodedText, AStopBeginsWithinATokenThatEndsACharacter) {
   const auto tokenizer = gpt2();
-  Numbers pieces;
-  tokenizer->encode("zoë saw", pieces);
+  Numbers tokens;
+  tokenizer->encode("zoë saw", tokens);
   const Texts stops = {" s"};
-  EXPECT_TRUE(decoded_so_far(*tokenizer, pieces, stops).stopped);
-  EXPECT_EQ(decoded_whole(*tokenizer, pieces, stops).text, "zoë");
+  EXPECT_TRUE(decoded_so_far(*tokenizer, tokens, stops).stopped);
+  EXPECT_EQ(decoded_whole(*tokenizer, tokens, stops).text, "zoë");
   std::string joined;
-  for (const std::string& part : streamed(*tokenizer, pieces, stops)) joined += part;
+  for (const std::string& part : streamed(*tokenizer, tokens, stops)) joined += part;
   EXPECT_EQ(joined, "zoë");
 }
 

@@ -120,7 +120,7 @@ TEST_P(EngineAllocation, AnswersAndVectorsShareTheirMemory) {
   EXPECT_EQ(answered(lengths), Taken());
 }
 
-/// Texts that each are one piece longer than the last one: memory is planned for few of them.
+/// Texts that each are one token longer than the last one: memory is planned for few of them.
 TEST_P(EngineAllocation, TextsThatGrowAreSeldomPlannedFor) {
   int plans = 0;
   const int longest = static_cast<int>(engine_->experiment().data.max_length) - 2;

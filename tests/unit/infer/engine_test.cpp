@@ -202,12 +202,12 @@ TEST_F(EngineTest, PredictsAsBeforeAfterVectors) {
   EXPECT_EQ(score_test_set(engine).loss, before);
 }
 
-TEST_F(EngineTest, NoVectorOfATextWithoutPieces) {
+TEST_F(EngineTest, NoVectorOfATextWithoutTokens) {
   train();
   Engine engine = this->engine();
   const std::vector<std::string> texts = {"in Paris", " "};
   EXPECT_EQ(message_of<Error>([&] { engine.embed(texts); }),
-            "the text \" \" has no pieces; nothing can be said of it");
+            "the text \" \" has no tokens; nothing can be said of it");
 }
 
 TEST_F(EngineTest, DamagedWeightsArePassedOverForTheCheckpoint) {
@@ -262,11 +262,11 @@ TEST_F(EngineTest, LabelsInAnotherOrderAreRefused) {
 
 TEST_F(EngineTest, AVocabularyInAnotherOrderIsRefused) {
   train();
-  const std::string pieces = load_file(run_ / vocabulary_file, "vocabulary");
-  const std::size_t last = pieces.rfind('\n', pieces.size() - 2) + 1;
-  const std::size_t before = pieces.rfind('\n', last - 2) + 1;
+  const std::string tokens = load_file(run_ / vocabulary_file, "vocabulary");
+  const std::size_t last = tokens.rfind('\n', tokens.size() - 2) + 1;
+  const std::size_t before = tokens.rfind('\n', last - 2) + 1;
   write_bytes(run_ / vocabulary_file,
-              pieces.substr(0, before) + pieces.substr(last) + pieces.substr(before, last - before));
+              tokens.substr(0, before) + tokens.substr(last) + tokens.substr(before, last - before));
   EXPECT_TRUE(refusal().starts_with(file(vocabulary_file) + " has changed since the run has ended: "))
       << refusal();
 }

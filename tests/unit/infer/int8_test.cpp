@@ -78,7 +78,7 @@ TEST_F(Int8Test, TheFileGivesTheModelThatWasMeasured) {
   }
 }
 
-TEST_F(Int8Test, OnlyWhatProductsReadAndTablesOfPiecesAreRounded) {
+TEST_F(Int8Test, OnlyWhatProductsReadAndTablesOfTokensAreRounded) {
   train();
   const Quantization found = write({.tolerance = 10.0});
   ASSERT_FALSE(found.matrices.empty());

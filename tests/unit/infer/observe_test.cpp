@@ -34,7 +34,7 @@ TEST_F(ObserveTest, ARunLeavesTheReferenceOfItsDevelopmentSet) {
   const std::vector<TextFacts> facts = observe(observed, {});
   ASSERT_EQ(static_cast<std::int64_t>(facts.size()), reference->histograms.texts);
   for (std::size_t i = 0; i < facts.size(); ++i) {
-    EXPECT_EQ(facts[i].pieces, static_cast<std::int64_t>(set.set.ids(i).size()));
+    EXPECT_EQ(facts[i].tokens, static_cast<std::int64_t>(set.set.ids(i).size()));
     ASSERT_TRUE(facts[i].confidence.has_value());
     EXPECT_GE(*facts[i].confidence, 1.0 / static_cast<double>(loaded.task().labels().size()));
     EXPECT_LE(*facts[i].confidence, 1.0);

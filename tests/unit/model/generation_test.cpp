@@ -42,7 +42,7 @@ class WholeTexts final : public Layer {
   void backward(const Step&, std::span<const Tensor>, Tensor, Tensor, std::span<const Tensor>) override {}
 };
 
-using Pieces = std::vector<std::int32_t>;
+using Tokens = std::vector<std::int32_t>;
 
 const Lengths prompts = {7, 1, 2, 40};
 
@@ -191,12 +191,12 @@ TEST_F(GenerationTest, TextsBecomeCopiesOfOthersAndBeginAnew) {
   const PackedBatch all = texts(), two = part_of(all, {0, 2});  // of 19 rows and of one
   BatchSize largest = all.size();
   const auto generation = tiny->model.make_generation(largest, 48);
-  const auto logits_of = [&](const std::vector<Pieces>& rows, std::int64_t first_position) {
+  const auto logits_of = [&](const std::vector<Tokens>& rows, std::int64_t first_position) {
     PackedBatch pass;
     pass.columns.resize(1);
     pass.known = {false};
     pass.offsets = pass.borders = {0};
-    for (const Pieces& ids : rows) {
+    for (const Tokens& ids : rows) {
       for (const std::int32_t id : ids) {
         pass.ids.push_back(id);
         pass.positions.push_back(static_cast<std::int32_t>(

@@ -14,17 +14,17 @@ TextReference some_reference() {
   reference.histograms.labels = {{"name", 0}, {"none", 0}};
   for (int i = 0; i < 100; ++i)
     reference.histograms.add(
-        {.pieces = 10 + i % 5, .confidence = 0.9, .labels = {{i % 4 == 0 ? "name" : "none", 1}}});
+        {.tokens = 10 + i % 5, .confidence = 0.9, .labels = {{i % 4 == 0 ? "name" : "none", 1}}});
   return reference;
 }
 
-std::vector<ServedText> texts(int count, std::int64_t pieces) {
+std::vector<ServedText> texts(int count, std::int64_t tokens) {
   std::vector<ServedText> list;
   for (int i = 0; i < count; ++i)
     list.push_back({.request = std::to_string(i),
                     .time = 100.0 + i,
                     .seconds = 0.001 * (i + 1),
-                    .facts = {.pieces = pieces, .confidence = 0.9, .labels = {{"none", 1}}}});
+                    .facts = {.tokens = tokens, .confidence = 0.9, .labels = {{"none", 1}}}});
   return list;
 }
 

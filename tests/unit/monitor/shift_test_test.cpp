@@ -53,7 +53,7 @@ class Texts {
     const double z = std::normal_distribution<double>(0.0, 1.0)(random_);
     const double c = std::uniform_real_distribution<double>(0.6, 1.0)(random_);
     const bool name = std::bernoulli_distribution(names)(random_);
-    return {.pieces = std::max<std::int64_t>(1, std::llround(length + 5.0 * z)),
+    return {.tokens = std::max<std::int64_t>(1, std::llround(length + 5.0 * z)),
             .confidence = c,
             .labels = {{name ? "name" : "none", 1}}};
   }
@@ -88,7 +88,7 @@ TEST(ShiftTest, FindsEachKindOfChangeAtOnceAndLater) {
     const char* measure;
     double length, names;
   };
-  for (const Change& change : {Change{pieces_stream, 30.0, 0.3}, Change{labels_measure, 20.0, 0.9}})
+  for (const Change& change : {Change{tokens_stream, 30.0, 0.3}, Change{labels_measure, 20.0, 0.9}})
     for (const int quiet : {0, 2000}) {
       Texts texts(7);
       const TextHistograms reference = texts.reference(2000);
@@ -118,13 +118,13 @@ TEST(ShiftTest, AReplaySaysTheSame) {
 
 TEST(ShiftTest, AMeasureWithoutNumbersBetsNothing) {
   TextHistograms reference;
-  for (int i = 0; i < 20; ++i) reference.add({.pieces = 5});
+  for (int i = 0; i < 20; ++i) reference.add({.tokens = 5});
   ShiftTest test(reference, 0.01);
-  test.add({.pieces = 5, .confidence = 0.1, .labels = {{"new", 1}}}, "x");
-  EXPECT_EQ(test.log_capitals().size(), 2U) << "pieces and unknown";
+  test.add({.tokens = 5, .confidence = 0.1, .labels = {{"new", 1}}}, "x");
+  EXPECT_EQ(test.log_capitals().size(), 2U) << "tokens and unknown";
   const TextHistograms nothing;
   ShiftTest none(nothing, 0.01);
-  none.add({.pieces = 5}, "x");
+  none.add({.tokens = 5}, "x");
   EXPECT_EQ(none.log_capital(), 0.0);
   EXPECT_FALSE(none.alarm().has_value());
 }

@@ -149,7 +149,7 @@ TEST(Parent, LearnedPositionsAreAsManyAsTheParentHad) {
   const std::string text = changed(child(by_run), "[model]", "max_length = 32\n[model]");
   EXPECT_EQ(point_of(text, source).config.at("model").at("max_positions"), 40);
   EXPECT_NE(parent_problem(changed(text, "= 32", "= 64"), {}, source)
-                .find("but sequences have up to 64 pieces (data.max_length)"),
+                .find("but sequences have up to 64 tokens (data.max_length)"),
             std::string::npos);
 }
 
@@ -185,10 +185,10 @@ TEST(Parent, TheTokenizerIsTheParents) {
       "4000; leave it out");
   EXPECT_EQ(
       parent_problem(child(by_run, "", "[tokenizer]\nvocab = \"v.txt\"\n")),
-      "dir/a.toml:23:9: tokenizer.vocab = v.txt, but the pieces that model.from was trained with are in "
+      "dir/a.toml:23:9: tokenizer.vocab = v.txt, but the tokens that model.from was trained with are in "
       "/db/0123456789/vocab.txt; leave it out");
   EXPECT_EQ(parent_problem(child(by_file, "", "[tokenizer]\nvocab = \"v.txt\"\n")),
-            "dir/a.toml:23:9: tokenizer.vocab = v.txt, but the pieces that model.from was trained with are "
+            "dir/a.toml:23:9: tokenizer.vocab = v.txt, but the tokens that model.from was trained with are "
             "those that /abs/dir/pre.toml trains; leave it out");
 }
 

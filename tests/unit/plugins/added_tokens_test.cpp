@@ -1,4 +1,4 @@
-// Tokens that are found in a text as they are written, with every flag; the right pieces are those of the
+// Tokens that are found in a text as they are written, with every flag; the right tokens are those of the
 // Python package `tokenizers` (system/peers/compare_folders.py compares whole folders). And cleaning beyond
 // lowercase.
 #include "unit/plugins/trained_tokenizers.hpp"
@@ -9,53 +9,53 @@ namespace {
 
 using encore::testing::message_of;
 
-const Pieces words = {"[PAD]", "[UNK]", "[CLS]",    "[SEP]",  "[MASK]", "a",     "b",
+const Tokens words = {"[PAD]", "[UNK]", "[CLS]",    "[SEP]",  "[MASK]", "a",     "b",
                       "covid", "##s",   "new york", "<drug>", "cafe",   "Covid", "new",
                       "york",  "[E9]",  "中",       "国",     "中国",   "café"};
 
 /// What a WordPiece tokenizer with these options makes of a text.
-Pieces cut(const std::string& text, const Pieces& tokens, bool lowercase = false, const Settings& more = {}) {
+Tokens cut(const std::string& text, const Tokens& added, bool lowercase = false, const Settings& more = {}) {
   Settings options = more;
   options.emplace("lowercase", lowercase);
-  options.emplace("added_tokens", tokens);
+  options.emplace("added_tokens", added);
   const auto tokenizer = make_tokenizer("wordpiece", options);
   tokenizer->load(words);
-  return pieces(*tokenizer, text);
+  return tokens(*tokenizer, text);
 }
 
 TEST(AddedTokens, AreFoundAsTheyAreWritten) {
-  EXPECT_EQ(cut("a<drug>b <drug>", {"plain <drug>"}), (Pieces{"a", "<drug>", "b", "<drug>"}));
-  EXPECT_EQ(cut("[E9]a[E9][MASK]", {"special [E9]"}), (Pieces{"[E9]", "a", "[E9]", "[MASK]"}));
-  EXPECT_EQ(cut("[e9]", {"special [E9]"}, true), (Pieces{"[UNK]", "[UNK]", "[UNK]"}));
-  EXPECT_EQ(cut("a new york b", {"plain new york"}), (Pieces{"a", "new york", "b"}));
+  EXPECT_EQ(cut("a<drug>b <drug>", {"plain <drug>"}), (Tokens{"a", "<drug>", "b", "<drug>"}));
+  EXPECT_EQ(cut("[E9]a[E9][MASK]", {"special [E9]"}), (Tokens{"[E9]", "a", "[E9]", "[MASK]"}));
+  EXPECT_EQ(cut("[e9]", {"special [E9]"}, true), (Tokens{"[UNK]", "[UNK]", "[UNK]"}));
+  EXPECT_EQ(cut("a new york b", {"plain new york"}), (Tokens{"a", "new york", "b"}));
 }
 
 TEST(AddedTokens, OfTwoTheLongerIsTakenAndOfNoneTheTextIsCut) {
-  EXPECT_EQ(cut("new york new", {"plain new", "plain new york"}), (Pieces{"new york", "new"}));
-  EXPECT_EQ(cut("newyork", {"plain new york"}), Pieces{"[UNK]"});
+  EXPECT_EQ(cut("new york new", {"plain new", "plain new york"}), (Tokens{"new york", "new"}));
+  EXPECT_EQ(cut("newyork", {"plain new york"}), Tokens{"[UNK]"});
 }
 
 TEST(AddedTokens, OutsideOfTheModelMakeNoWords) {
-  EXPECT_EQ(cut("covids", {"single_word covid"}), (Pieces{"covid", "##s"}));
-  EXPECT_EQ(cut("covids covid", {"single_word,outside covid"}), (Pieces{"[UNK]", "covid"}));
+  EXPECT_EQ(cut("covids", {"single_word covid"}), (Tokens{"covid", "##s"}));
+  EXPECT_EQ(cut("covids covid", {"single_word,outside covid"}), (Tokens{"[UNK]", "covid"}));
 }
 
 TEST(AddedTokens, AreSingleWordsWhereTheyMustBe) {
   EXPECT_EQ(cut("acovid covidb covid _covid covid.", {"single_word,outside covid"}),
-            (Pieces{"[UNK]", "[UNK]", "covid", "[UNK]", "[UNK]", "covid", "[UNK]"}));
+            (Tokens{"[UNK]", "[UNK]", "covid", "[UNK]", "[UNK]", "covid", "[UNK]"}));
 }
 
 TEST(AddedTokens, AreNormalizedWhereTheyMustBe) {
-  EXPECT_EQ(cut("COVID covid", {"plain Covid"}, true), (Pieces{"covid", "covid"}));
-  EXPECT_EQ(cut("aCOVIDb", {"normalized Covid"}, true), (Pieces{"a", "Covid", "b"}));
-  EXPECT_EQ(cut("aCAFÉb", {"normalized café"}, true), (Pieces{"a", "café", "b"}));
-  EXPECT_EQ(cut("new\u00a0york", {"normalized new york"}), Pieces{"new york"});
+  EXPECT_EQ(cut("COVID covid", {"plain Covid"}, true), (Tokens{"covid", "covid"}));
+  EXPECT_EQ(cut("aCOVIDb", {"normalized Covid"}, true), (Tokens{"a", "Covid", "b"}));
+  EXPECT_EQ(cut("aCAFÉb", {"normalized café"}, true), (Tokens{"a", "café", "b"}));
+  EXPECT_EQ(cut("new\u00a0york", {"normalized new york"}), Tokens{"new york"});
 }
 
 TEST(AddedTokens, SayWhereTheyStand) {
   const auto tokenizer = make_tokenizer(
       "wordpiece",
-      {{"lowercase", true}, {"added_tokens", Pieces{"lstrip,rstrip <drug>", "normalized café"}}});
+      {{"lowercase", true}, {"added_tokens", Tokens{"lstrip,rstrip <drug>", "normalized café"}}});
   tokenizer->load(words);
   Numbers numbers;
   std::vector<ByteRange> ranges;
@@ -65,7 +65,7 @@ TEST(AddedTokens, SayWhereTheyStand) {
 
 TEST(AddedTokens, ThatAreSpecialAreNoText) {
   const auto tokenizer =
-      make_tokenizer("wordpiece", {{"added_tokens", Pieces{"special [E9]", "plain <drug>"}}});
+      make_tokenizer("wordpiece", {{"added_tokens", Tokens{"special [E9]", "plain <drug>"}}});
   tokenizer->load(words);
   EXPECT_EQ(tokenizer->decode({{15, 5, 10}}), "a <drug>");
 }
@@ -87,16 +87,16 @@ TEST(AddedTokens, AreRefusedWhereTheyCannotBe) {
 }
 
 TEST(AddedTokens, OfBytePairsTakeTheWhiteSpaceBesideThem) {
-  Pieces vocabulary = {"<s>", "<pad>", "</s>", "<unk>", "<mask>"};
+  Tokens vocabulary = {"<s>", "<pad>", "</s>", "<unk>", "<mask>"};
   const auto trained_one = trained("byte_bpe", {}, {{"ab", 3}});
-  for (const std::string& piece : vocabulary_behind(*trained_one, 4))
-    if (piece.size() < 3) vocabulary.push_back(piece);
+  for (const std::string& token : vocabulary_behind(*trained_one, 4))
+    if (token.size() < 3) vocabulary.push_back(token);
   vocabulary.push_back("ein wort");
   const auto tokenizer = make_tokenizer(
       "byte_bpe",
-      {{"add_prefix_space", false}, {"added_tokens", Pieces{"special <s>", "lstrip,outside ein wort"}}});
+      {{"add_prefix_space", false}, {"added_tokens", Tokens{"special <s>", "lstrip,outside ein wort"}}});
   tokenizer->load(vocabulary);
-  EXPECT_EQ(pieces(*tokenizer, "<s>x  ein wort<mask>"), (Pieces{"<s>", "x", "ein wort", "<mask>"}));
+  EXPECT_EQ(tokens(*tokenizer, "<s>x  ein wort<mask>"), (Tokens{"<s>", "x", "ein wort", "<mask>"}));
   Numbers numbers;
   tokenizer->encode("<s>x  ein wort", numbers);
   EXPECT_EQ(tokenizer->decode(numbers), "xein wort");
@@ -104,23 +104,23 @@ TEST(AddedTokens, OfBytePairsTakeTheWhiteSpaceBesideThem) {
 
 /// A run that was imported before the option was there reads texts as it did.
 TEST(AddedTokens, AreTextForARunWithoutTheOption) {
-  EXPECT_EQ(cut("a <drug> b", {}), (Pieces{"a", "[UNK]", "[UNK]", "[UNK]", "b"}));
-  EXPECT_EQ(cut("a [MASK] b", {}), (Pieces{"a", "[MASK]", "b"})) << "which was always found";
-  Pieces vocabulary = {"<s>", "<pad>", "</s>", "<unk>", "<mask>"};
+  EXPECT_EQ(cut("a <drug> b", {}), (Tokens{"a", "[UNK]", "[UNK]", "[UNK]", "b"}));
+  EXPECT_EQ(cut("a [MASK] b", {}), (Tokens{"a", "[MASK]", "b"})) << "which was always found";
+  Tokens vocabulary = {"<s>", "<pad>", "</s>", "<unk>", "<mask>"};
   const auto trained_one = trained("byte_bpe", {}, {{"ab", 3}});
-  for (const std::string& piece : vocabulary_behind(*trained_one, 4))
-    if (piece.size() < 3) vocabulary.push_back(piece);
+  for (const std::string& token : vocabulary_behind(*trained_one, 4))
+    if (token.size() < 3) vocabulary.push_back(token);
   const auto tokenizer = make_tokenizer("byte_bpe", {{"add_prefix_space", false}});
   tokenizer->load(vocabulary);
-  EXPECT_EQ(pieces(*tokenizer, "<s>x <mask>"), (Pieces{"<", "s", ">", "x", "<mask>"}));
+  EXPECT_EQ(tokens(*tokenizer, "<s>x <mask>"), (Tokens{"<", "s", ">", "x", "<mask>"}));
 }
 
 TEST(WordPieceCleaning, KeepsAccentsAndChineseWordsWhereItIsToldTo) {
-  EXPECT_EQ(cut("CAFÉ cafe", {}, true), (Pieces{"cafe", "cafe"}));
-  EXPECT_EQ(cut("CAFÉ cafe", {}, true, {{"strip_accents", false}}), (Pieces{"café", "cafe"}));
-  EXPECT_EQ(cut("café Covid", {}, false, {{"strip_accents", true}}), (Pieces{"cafe", "Covid"}));
-  EXPECT_EQ(cut("中国", {}), (Pieces{"中", "国"}));
-  EXPECT_EQ(cut("中国", {}, false, {{"tokenize_chinese_chars", false}}), Pieces{"中国"});
+  EXPECT_EQ(cut("CAFÉ cafe", {}, true), (Tokens{"cafe", "cafe"}));
+  EXPECT_EQ(cut("CAFÉ cafe", {}, true, {{"strip_accents", false}}), (Tokens{"café", "cafe"}));
+  EXPECT_EQ(cut("café Covid", {}, false, {{"strip_accents", true}}), (Tokens{"cafe", "Covid"}));
+  EXPECT_EQ(cut("中国", {}), (Tokens{"中", "国"}));
+  EXPECT_EQ(cut("中国", {}, false, {{"tokenize_chinese_chars", false}}), Tokens{"中国"});
 }
 
 }  // namespace

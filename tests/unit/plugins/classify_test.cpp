@@ -115,7 +115,7 @@ TEST(Classify, GivesEachTextItsLabel) {
   const ExampleSet set = encode(task, records_of({"abb c z", " "}, {"good", "bad"}));
   EXPECT_EQ(numbers(set.ids(0)), (Values{2, 4, 5, 5, 6, 1, 3}));
   EXPECT_EQ(column(set, "targets", 0), Values{1});
-  EXPECT_EQ(numbers(set.ids(1)), (Values{2, 3})) << "a text without any piece has its markers";
+  EXPECT_EQ(numbers(set.ids(1)), (Values{2, 3})) << "a text without any token has its markers";
   EXPECT_EQ(column(set, "targets", 1), Values{0});
   EXPECT_EQ(column(set, "truth", 0), Values{1});
   EXPECT_EQ(task.left_out(set, 0), "");
@@ -134,9 +134,9 @@ TEST(Classify, CutsLongTextsAndReportsIt) {
   EXPECT_EQ(count(description, "cut texts"), 2);
   EXPECT_EQ(count(description, "cut pieces"), 3);
   EXPECT_EQ(description.notes.at(1),
-            "2 of 3 texts are longer than max_length = 4: 3 pieces are cut at the end");
-  EXPECT_EQ(task.left_out(set, 1), "its label does not depend on its last 2 pieces");
-  EXPECT_EQ(task.left_out(set, 2), "its label does not depend on its last 1 piece");
+            "2 of 3 texts are longer than max_length = 4: 3 tokens are cut at the end");
+  EXPECT_EQ(task.left_out(set, 1), "its label does not depend on its last 2 tokens");
+  EXPECT_EQ(task.left_out(set, 2), "its label does not depend on its last 1 token");
 }
 
 TEST(Classify, CountsLabelsThatTrainingLacksAsWrong) {
@@ -225,18 +225,18 @@ TEST(ClassifyPairs, AreCutAtTheLongerText) {
   EXPECT_EQ(numbers(set.ids(1)), (Values{2, 4, 6, 4, 3, 6, 3}));
   EXPECT_EQ(numbers(set.ids(2)), (Values{2, 4, 6, 3, 4, 6, 3})) << "both are long: each keeps half";
   EXPECT_EQ(column(set, "cut_pieces", 2), Values{3});
-  EXPECT_EQ(task.left_out(set, 2), "its label does not depend on 3 pieces at the ends of its texts");
+  EXPECT_EQ(task.left_out(set, 2), "its label does not depend on 3 tokens at the ends of its texts");
   EXPECT_EQ(task.describe(set).notes.at(1),
-            "3 of 3 pairs are longer than max_length = 7: 7 pieces are cut at the ends");
+            "3 of 3 pairs are longer than max_length = 7: 7 tokens are cut at the ends");
 }
 
-TEST(ClassifyPairs, KeepAsManyPiecesAsTheLibraryTokenizers) {
-  // tokenizers 0.23.3, truncation "longest_first": pieces of both texts, room, what stays
+TEST(ClassifyPairs, KeepAsManyTokensAsTheLibraryTokenizers) {
+  // tokenizers 0.23.3, truncation "longest_first": tokens of both texts, room, what stays
   const std::size_t cases[][5] = {{5, 5, 5, 2, 3}, {6, 5, 5, 3, 2}, {5, 6, 5, 2, 3}, {9, 1, 5, 4, 1},
                                   {1, 9, 5, 1, 4}, {9, 2, 4, 2, 2}, {9, 9, 0, 0, 0}, {3, 0, 2, 2, 0},
                                   {2, 3, 5, 2, 3}, {7, 3, 7, 4, 3}};
   for (const auto& [first, second, room, kept_first, kept_second] : cases) {
-    const tasks::KeptPieces kept = tasks::longest_first(first, second, room);
+    const tasks::KeptTokens kept = tasks::longest_first(first, second, room);
     EXPECT_EQ(kept.first, kept_first) << first << " " << second << " " << room;
     EXPECT_EQ(kept.second, kept_second) << first << " " << second << " " << room;
   }

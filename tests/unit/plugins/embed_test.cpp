@@ -86,9 +86,9 @@ TEST(Embed, MakesTwoSequencesOfAPair) {
   EXPECT_EQ(set.integers(set.column("first"), 3).front(), no_target);
   EXPECT_EQ(set.integers(set.column("second"), 3).front(), 0);
   EXPECT_EQ(task.describe(set).notes,
-            Texts{"1 of 4 texts are longer than max_length = 4: 1 piece is cut at the end"});
+            Texts{"1 of 4 texts are longer than max_length = 4: 1 token is cut at the end"});
   EXPECT_EQ(task.left_out(set, 0), "");
-  EXPECT_EQ(task.left_out(set, 1), "its vector does not depend on 1 piece at the ends of its texts");
+  EXPECT_EQ(task.left_out(set, 1), "its vector does not depend on 1 token at the ends of its texts");
 }
 
 TEST(Embed, RemembersTheScaleOfNumbers) {

@@ -1,5 +1,5 @@
 // The language model's head against a slow reference: logits with the embedding's table, losses, the best
-// pieces with their probabilities, and what measures are made of with and without label smoothing.
+// tokens with their probabilities, and what measures are made of with and without label smoothing.
 #include "unit/plugins/built_in.hpp"
 #include "unit/record/temporary_folder.hpp"
 
@@ -165,7 +165,7 @@ TEST(LanguageModel, ScoresStatesThatAreDividedByTheRootOfTheirWidth) {
   }
 }
 
-TEST(LanguageModel, NamesTheFirstOfEqualPiecesFirst) {
+TEST(LanguageModel, NamesTheFirstOfEqualTokensFirst) {
   World world({{"transform", false}}, context());
   OwnedPlan& owned = world.memory.memory();
   owned.parameters()[0].fill(0.0);

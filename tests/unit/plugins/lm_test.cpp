@@ -1,4 +1,4 @@
-// Causal language modelling as a task: windows in which every piece is a target once, what a text that goes
+// Causal language modelling as a task: windows in which every token is a target once, what a text that goes
 // on is encoded as, and perplexity and bits per character against their definitions.
 #include "lm/lm.hpp"
 
@@ -26,12 +26,12 @@ constexpr std::int32_t a = 4, b = 5, c = 6, d = 7, e = 8;
 
 /// [PAD] [UNK] [CLS] [SEP], the letters a to z from 4, and "##a" to "##z" from 30: "ab" is a ##b.
 wordpiece::WordPiece make_tokenizer() {
-  std::vector<std::string> pieces = {"[PAD]", "[UNK]", "[CLS]", "[SEP]"};
+  std::vector<std::string> tokens = {"[PAD]", "[UNK]", "[CLS]", "[SEP]"};
   for (const char* before : {"", "##"})
-    for (char letter = 'a'; letter <= 'z'; ++letter) pieces.push_back(std::string(before) + letter);
+    for (char letter = 'a'; letter <= 'z'; ++letter) tokens.push_back(std::string(before) + letter);
   wordpiece::WordPiece tokenizer(testing::options_with<wordpiece::WordPiece>("vocab", std::string("none")),
                                  {});
-  tokenizer.load(std::move(pieces));
+  tokenizer.load(std::move(tokens));
   return tokenizer;
 }
 
@@ -63,7 +63,7 @@ Values characters(const ExampleSet& set, std::size_t sequence) {
   return {values.begin(), values.end()};
 }
 
-TEST(Lm, TheTargetOfARowIsThePieceBehindIt) {
+TEST(Lm, TheTargetOfARowIsTheTokenBehindIt) {
   const ExampleSet set = encode(make(), records_of({"a b c", "d"}));
   ASSERT_EQ(set.size(), 2U);
   EXPECT_EQ(ids(set, 0), (Values{start, a, b, c}));
@@ -78,24 +78,24 @@ TEST(Lm, WithoutMarkersATextIsItsPieces) {
   EXPECT_EQ(targets(set, 0), (Values{b, c}));
 }
 
-TEST(Lm, EveryPieceOfALongTextIsATargetOnce) {
+TEST(Lm, EveryTokenOfALongTextIsATargetOnce) {
   for (const bool markers : {true, false}) {
     const Lm task = make(3, markers);
     for (const std::string text : {"a b", "a b c", "a b c d", "a b c d e", "a b c d e f g h i"}) {
       const ExampleSet set = encode(task, records_of({text}), 3);
       ASSERT_EQ(set.size(), 1U);
-      Values pieces, rows, predicted;
-      if (markers) pieces.push_back(start);
-      make_tokenizer().encode(text, pieces);
-      if (markers) pieces.push_back(end);
+      Values tokens, rows, predicted;
+      if (markers) tokens.push_back(start);
+      make_tokenizer().encode(text, tokens);
+      if (markers) tokens.push_back(end);
       for (std::size_t s = 0; s < set.sequence_count(); ++s) {
         EXPECT_LE(set.ids(s).size(), 3U);
         EXPECT_TRUE(set.ids(s).size() == 3U || s + 1 == set.sequence_count()) << "windows are full";
         for (const std::int32_t id : ids(set, s)) rows.push_back(id);
         for (const std::int32_t target : targets(set, s)) predicted.push_back(target);
       }
-      EXPECT_EQ(rows, Values(pieces.begin(), pieces.end() - 1)) << text;
-      EXPECT_EQ(predicted, Values(pieces.begin() + 1, pieces.end())) << text;
+      EXPECT_EQ(rows, Values(tokens.begin(), tokens.end() - 1)) << text;
+      EXPECT_EQ(predicted, Values(tokens.begin() + 1, tokens.end())) << text;
     }
   }
 }
@@ -113,12 +113,12 @@ TEST(Lm, WindowsAreSeparateAndTextsAreNeverJoined) {
 }
 
 TEST(Lm, CountsTheCharactersThatArePredicted) {
-  // é has two bytes and is no piece of this vocabulary; blanks count.
+  // é has two bytes and is no token of this vocabulary; blanks count.
   const ExampleSet set = encode(make(3), records_of({"a b é c d"}), 3);
   EXPECT_EQ(characters(set, 0), Values{9});
   EXPECT_EQ(characters(set, 1), Values{}) << "the first window has the number";
   EXPECT_EQ(characters(encode(make(64, false), records_of({"a b c"})), 0), Values{4})
-      << "nothing predicts the first piece";
+      << "nothing predicts the first token";
 }
 
 TEST(Lm, MeasuresAreWhatTheyAreByDefinition) {
@@ -159,7 +159,7 @@ TEST(Lm, ATypedTextGoesOn) {
   EXPECT_NEAR(answers.numbers("bits_per_character")[0], 2.25 / std::log(2.0) / 5.0, 1e-12);
   EXPECT_EQ(answers.texts("shown"),
             (Texts{"perplexity 2.117, log-probability -2.250, 0.649 bits per character\ta b c",
-                   "no piece is predicted\t",
+                   "no token is predicted\t",
                    "perplexity 1.133, log-probability -0.125, 0.180 bits per character\td"}));
 }
 
@@ -169,9 +169,9 @@ TEST(Lm, RefusesTextsInWhichNothingIsPredicted) {
   EXPECT_EQ(message_of<Error>([] {
               encode(make(), records_of({"a", " "}));
             }),
-            "text 2 has no piece, so that nothing of it can be predicted; leave it out");
+            "text 2 has no token, so that nothing of it can be predicted; leave it out");
   EXPECT_EQ(message_of<Error>([] { encode(make(64, false), records_of({"a"})); }),
-            "text 1 has fewer than two pieces, so that nothing of it can be predicted; leave it out, or set "
+            "text 1 has fewer than two tokens, so that nothing of it can be predicted; leave it out, or set "
             "markers = true");
   EXPECT_EQ(message_of<Error>([] { make().restore("good\nbad\n"); }),
             "the run's labels are those of another task; language modelling has none");

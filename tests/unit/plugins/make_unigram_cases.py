@@ -34,12 +34,12 @@ def main():
         model = sentencepiece.SentencePieceProcessor(model_proto=written.getvalue())
         cases = []
         for text in CASES:
-            pieces = model.encode(text, return_type="proto").pieces
-            known = [piece.id for piece in pieces if not model.is_unknown(piece.id)]
-            cases.append(dict(text=text, ids=[piece.id for piece in pieces], begins=[piece.begin for piece in pieces],
-                              ends=[piece.end for piece in pieces], known=known, decoded=model.decode(known)))
+            tokens = model.encode(text, return_type="proto").pieces
+            known = [token.id for token in tokens if not model.is_unknown(token.id)]
+            cases.append(dict(text=text, ids=[token.id for token in tokens], begins=[token.begin for token in tokens],
+                              ends=[token.end for token in tokens], known=known, decoded=model.decode(known)))
         result[name] = dict(model=base64.b64encode(written.getvalue()).decode(), cases=cases,
-                            pieces=[model.id_to_piece(i) for i in range(model.get_piece_size())])
+                            tokens=[model.id_to_piece(i) for i in range(model.get_piece_size())])
     place = pathlib.Path(__file__).resolve().parent / "unigram_cases.json"
     place.write_text(json.dumps(result, separators=(",", ":"), ensure_ascii=False).replace("},{", "},\n{") + "\n")
 

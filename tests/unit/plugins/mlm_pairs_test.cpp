@@ -24,9 +24,9 @@ std::string text_of(std::size_t record, std::size_t words) {
     text += std::string(k > 0 ? " " : "") + static_cast<char>('a' + 3 * record + k % 3);
   return text;
 }
-/// The record of a piece of it.
-std::size_t record_of(std::int32_t piece) {
-  return static_cast<std::size_t>(piece - first_ordinary) / 3;
+/// The record of a token of it.
+std::size_t record_of(std::int32_t token) {
+  return static_cast<std::size_t>(token - first_ordinary) / 3;
 }
 
 Texts several_texts(std::size_t count, std::size_t words) {
@@ -69,14 +69,14 @@ TEST(NextSentence, AWindowHoldsTwoTextsAndNothingIsLeftOut) {
       if (window.next == follows) own.insert(own.end(), window.second.begin(), window.second.end());
       if (window.next == no_target) {
         EXPECT_TRUE(window.second.empty());
-        EXPECT_EQ(window.first.size(), 1U) << "one piece is no pair";
+        EXPECT_EQ(window.first.size(), 1U) << "one token is no pair";
         continue;
       }
       ASSERT_FALSE(window.first.empty());
       ASSERT_FALSE(window.second.empty());
-      for (const std::int32_t piece : window.first) EXPECT_EQ(record_of(piece), example);
-      for (const std::int32_t piece : window.second)
-        EXPECT_EQ(record_of(piece) == example, window.next == follows);
+      for (const std::int32_t token : window.first) EXPECT_EQ(record_of(token), example);
+      for (const std::int32_t token : window.second)
+        EXPECT_EQ(record_of(token) == example, window.next == follows);
     }
     Values expected;
     for (std::int32_t k = 0; k < 50; ++k)
@@ -90,10 +90,10 @@ TEST(NextSentence, AWindowHoldsTwoTextsAndNothingIsLeftOut) {
   const std::map<std::string, std::int64_t> counts(description.counts.begin(), description.counts.end());
   EXPECT_EQ(counts.at("pairs"), times[follows] + times[is_of_elsewhere]);
   EXPECT_EQ(counts.at("pairs that follow"), times[follows]);
-  std::int64_t pieces = 0;
+  std::int64_t tokens = 0;
   for (std::size_t s = 0; s < set.sequence_count(); ++s)
-    for (const std::int32_t id : unmasked(set, s)) pieces += id >= first_ordinary ? 1 : 0;
-  EXPECT_EQ(counts.at("pieces"), pieces);
+    for (const std::int32_t id : unmasked(set, s)) tokens += id >= first_ordinary ? 1 : 0;
+  EXPECT_EQ(counts.at("pieces"), tokens);
 }
 
 TEST(NextSentence, HalfOfTheSecondTextsFollow) {
@@ -105,7 +105,7 @@ TEST(NextSentence, HalfOfTheSecondTextsFollow) {
     ++cuts[drawn.first];
   }
   EXPECT_NEAR(stay, 2000, 127) << "four standard deviations";
-  ASSERT_EQ(cuts.size(), 5U) << "each place between two pieces";
+  ASSERT_EQ(cuts.size(), 5U) << "each place between two tokens";
   for (const auto& [cut, times] : cuts) EXPECT_NEAR(times, 800, 102) << cut;
 }
 
@@ -183,7 +183,7 @@ TEST(NextSentence, AnswersWhetherOneTextFollowsAnother) {
   EXPECT_EQ(picked(set, 0), Values{5});
   EXPECT_EQ(column(set, "segments", 2), (Values{0, 0, 0, 0})) << "a single text";
   EXPECT_EQ(numbers(set.ids(3)), (Values{cls, 5, 6, 7, 8, 9, sep, 28, sep}))
-      << "the first text leaves room for a piece of the second";
+      << "the first text leaves room for a token of the second";
   std::vector<OutputRule> rules = task->outputs();
   for (OutputRule& rule : rules) rule.width = rule.width == 0 ? 1 : rule.width;
   Outputs outputs(set, rules);
@@ -204,7 +204,7 @@ TEST(NextSentence, RefusesWhereThereIsNoPair) {
             "set data.record = \"paragraph\", or name several files");
   task->prepare(records_of({"a b c", "d"}));
   EXPECT_EQ(message_of<OptionError>([&] { make({.max_length = 4, .next_sentence = true}); }),
-            "a pair needs three markers and two pieces, and data.max_length is 4");
+            "a pair needs three markers and two tokens, and data.max_length is 4");
   EXPECT_NO_THROW(make({.max_length = 5, .next_sentence = true}));
   EXPECT_FALSE(task->takes_parts()) << "other records have to be there";
   EXPECT_TRUE(make()->takes_parts());

@@ -18,7 +18,7 @@ namespace encore::mlm {
 namespace {
 
 using testing::message_of;
-TEST(Mlm, PicksAShareOfThePiecesAtLeastOne) {
+TEST(Mlm, PicksAShareOfTheTokensAtLeastOne) {
   const auto task = make();
   const ExampleSet set = encode(*task, {words(40), "a", words(10), ""});
   EXPECT_EQ(picked(set, 0).size(), 6U);
@@ -35,18 +35,18 @@ TEST(Mlm, CutsLongTextsIntoWindowsAndLeavesNothingOut) {
   const ExampleSet set = encode(*task, {words(25), "a b"}, 12);
   ASSERT_EQ(set.size(), 2U);
   EXPECT_EQ(set.sequences(0).count, 3U);
-  Values pieces;
+  Values tokens;
   for (std::size_t s = 0; s < 3; ++s) {
     const Values ids = unmasked(set, s);
     EXPECT_EQ(ids.front(), cls);
     EXPECT_EQ(ids.back(), sep);
     EXPECT_LE(ids.size(), 12U);
     EXPECT_FALSE(picked(set, s).empty());
-    pieces.insert(pieces.end(), ids.begin() + 1, ids.end() - 1);
+    tokens.insert(tokens.end(), ids.begin() + 1, ids.end() - 1);
   }
   Values all;
   for (std::int32_t i = 0; i < 25; ++i) all.push_back(first_ordinary + i);
-  EXPECT_EQ(pieces, all);
+  EXPECT_EQ(tokens, all);
   const SetDescription description = task->describe(set);
   const std::map<std::string, std::int64_t> counts(description.counts.begin(), description.counts.end());
   EXPECT_EQ(counts.at("windows"), 4);
@@ -54,9 +54,9 @@ TEST(Mlm, CutsLongTextsIntoWindowsAndLeavesNothingOut) {
   EXPECT_EQ(counts.at("masked pieces"), static_cast<std::int64_t>(set.rows(Space::picked)));
 }
 
-TEST(Mlm, NeverPicksMarkersAndOtherSpecialPieces) {
+TEST(Mlm, NeverPicksMarkersAndOtherSpecialTokens) {
   const auto task = make({.probability = 1.0});
-  const ExampleSet set = encode(*task, {"a [SEP] b [MASK] ? c"});  // no piece for "?"
+  const ExampleSet set = encode(*task, {"a [SEP] b [MASK] ? c"});  // no token for "?"
   EXPECT_EQ(picked(set, 0), (Values{1, 3, 6}));
   EXPECT_EQ(unmasked(set, 0), (Values{cls, 5, sep, 6, mask, 1, 7, sep}));
 }
@@ -84,7 +84,7 @@ TEST(Mlm, MasksEightOfTenReplacesOneAndKeepsOne) {
       else {
         ++replaced;
         ++replacements[id];
-        EXPECT_GE(id, first_ordinary) << "a special piece";
+        EXPECT_GE(id, first_ordinary) << "a special token";
       }
     }
   }
@@ -93,7 +93,7 @@ TEST(Mlm, MasksEightOfTenReplacesOneAndKeepsOne) {
   EXPECT_NEAR(masked / all, 0.8, 0.017);
   EXPECT_NEAR(kept / all, 0.1, 0.013);
   EXPECT_NEAR(replaced / all, 0.1, 0.013);
-  EXPECT_EQ(replacements.size(), vocabulary().size() - first_ordinary) << "every ordinary piece comes";
+  EXPECT_EQ(replacements.size(), vocabulary().size() - first_ordinary) << "every ordinary token comes";
 }
 
 TEST(Mlm, PicksEveryPlaceEquallyOften) {
@@ -117,7 +117,7 @@ TEST(Mlm, MasksDevelopmentSetsByTheirContentAlone) {
   EXPECT_EQ(numbers(set.ids(0)), numbers(encode(*task, {words(30)}).ids(0)));
 }
 
-TEST(Mlm, EveryEpochHidesOtherPiecesOfTheSameText) {
+TEST(Mlm, EveryEpochHidesOtherTokensOfTheSameText) {
   for (const bool whole_word : {false, true}) {
     const auto task = make({.max_length = 12, .whole_word = whole_word});
     const ExampleSet set = encode(*task, {words(4) + " xyz " + words(20)}, 12);
@@ -134,7 +134,7 @@ TEST(Mlm, EveryEpochHidesOtherPiecesOfTheSameText) {
       ASSERT_EQ(drawn.ids.size(), first.ids.size());
       ASSERT_EQ(drawn.integers(0).size(), first.columns[0].integers.size());
       different.insert(drawn.integers(0));
-      // Put back, the pieces are those of the text.
+      // Put back, the tokens are those of the text.
       std::size_t value = 0;
       for (std::size_t s = 0; s < drawn.ends.size(); ++s) {
         const auto row = static_cast<std::size_t>(s == 0 ? 0 : drawn.ends[s - 1]);
@@ -175,12 +175,12 @@ TEST(Mlm, WholeWordsAreMaskedTogetherButForOne) {
   EXPECT_LT(in_part_at_all, 25U) << "most often smaller words fill the places";
 }
 
-TEST(Mlm, KnowsTheWordsOfPieces) {
+TEST(Mlm, KnowsTheWordsOfTokens) {
   const auto words_of = [](const std::string& text) {
     const wordpiece::WordPiece tokenizer = make_tokenizer();
-    Values pieces;
+    Values tokens;
     std::vector<ByteRange> ranges;
-    tokenizer.encode(text, pieces, ranges);
+    tokenizer.encode(text, tokens, ranges);
     return number_words(text, ranges);
   };
   EXPECT_EQ(words_of("abc d"), (Values{0, 0, 0, 1}));
@@ -245,7 +245,7 @@ TEST(Mlm, AnswersWhatAUserMasked) {
                                            "no [MASK]\t", "no [MASK]\ta b"}));
   outputs.all()[0].integers[0] = 58;
   EXPECT_EQ(message_of<Error>([&] { task->answer(records, set, outputs); }),
-            "the head names piece 58, and the vocabulary has 58");
+            "the head names token 58, and the vocabulary has 58");
 }
 
 TEST(Mlm, RefusesWhatItCannotUse) {
@@ -259,14 +259,14 @@ TEST(Mlm, RefusesWhatItCannotUse) {
               encode_records(*task, records_of({"a"}),
                              make_tokenizer({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a"}), 64);
             }),
-            "the vocabulary has no piece for the role \"mask\"; add the line [MASK] to its file");
+            "the vocabulary has no token for the role \"mask\"; add the line [MASK] to its file");
   EXPECT_THROW(make({.max_length = 2}), std::logic_error);
 }
 
 TEST(Mlm, SaysWhenNothingCouldBeMasked) {
   const auto task = make();
   EXPECT_EQ(task->describe(encode(*task, {"? !"})).notes,
-            Texts{"no piece is masked: the tokenizer knows none of the text"});
+            Texts{"no token is masked: the tokenizer knows none of the text"});
 }
 
 TEST(Mlm, CountsWordsPartedByWhiteSpace) {

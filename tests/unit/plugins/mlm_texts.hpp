@@ -22,17 +22,17 @@ inline constexpr std::int32_t cls = 2, sep = 3, mask = 4, first_ordinary = 5;
 
 /// [PAD] [UNK] [CLS] [SEP] [MASK], the letters a to z from 5, "##a" to "##z" from 31, and a full stop.
 inline std::vector<std::string> vocabulary() {
-  std::vector<std::string> pieces = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
+  std::vector<std::string> tokens = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
   for (const char* before : {"", "##"})
-    for (char letter = 'a'; letter <= 'z'; ++letter) pieces.push_back(std::string(before) + letter);
-  pieces.emplace_back(".");
-  return pieces;
+    for (char letter = 'a'; letter <= 'z'; ++letter) tokens.push_back(std::string(before) + letter);
+  tokens.emplace_back(".");
+  return tokens;
 }
 
-inline wordpiece::WordPiece make_tokenizer(std::vector<std::string> pieces = vocabulary()) {
+inline wordpiece::WordPiece make_tokenizer(std::vector<std::string> tokens = vocabulary()) {
   wordpiece::WordPiece tokenizer(testing::options_with<wordpiece::WordPiece>("vocab", std::string("none")),
                                  {});
-  tokenizer.load(std::move(pieces));
+  tokenizer.load(std::move(tokens));
   return tokenizer;
 }
 

@@ -80,7 +80,7 @@ TEST(Ner, RefusesWhatItCannotLearnFrom) {
   EXPECT_THROW(Ner(defaults, {2}), std::logic_error);
 }
 
-TEST(Ner, PutsTheLabelOnTheFirstPieceOfAWord) {
+TEST(Ner, PutsTheLabelOnTheFirstTokenOfAWord) {
   const Ner task = task_with_labels(16);
   const ExampleSet set =
       encode_records(task, records_of({{"abb", "c", "z"}}, {{"B-X", "I-X", "O"}}), make_tokenizer(), 16);
@@ -106,7 +106,7 @@ TEST(Ner, RefusesASentenceWithAnotherNumberOfTagsThanWords) {
   EXPECT_EQ(refusal({"a"}, {"O", "B-X"}), "record 2 has 1 word and 2 tags");
 }
 
-TEST(Ner, GivesAWordWithoutPiecesTheUnknownPiece) {
+TEST(Ner, GivesAWordWithoutTokensTheUnknownToken) {
   const ExampleSet set = encode_records(task_with_labels(16), records_of({{"a", "\u200b"}}, {{"O", "B-X"}}),
                                         make_tokenizer(), 16);
   EXPECT_EQ(numbers(set.ids(0)), (Values{2, 4, 1, 3}));

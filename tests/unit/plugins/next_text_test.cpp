@@ -83,7 +83,7 @@ TEST(NextText, ScoresThePooledFirstRowOfEachSequence) {
   }
 }
 
-TEST(NextText, ItsGradientsAndThoseOfTheMaskedPiecesAddUp) {
+TEST(NextText, ItsGradientsAndThoseOfTheMaskedTokensAddUp) {
   World world;
   const auto objective = [&] {
     world.head->score(world.memory.step(true, true));

@@ -64,8 +64,8 @@ Records records_of(Texts questions, Texts contexts, Records::SpanLists answers) 
   return records;
 }
 
-/// One question about ten pieces; the answer is the two in the middle.
-Records ten_pieces() {
+/// One question about ten tokens; the answer is the two in the middle.
+Records ten_tokens() {
   return records_of({"a ?"}, {"a c a c ö d a c a c"}, {{{"", "ö d", 8, 11}}});
 }
 
@@ -107,14 +107,14 @@ TEST(QaWindows, CutAsTheTokenizersOfHuggingFaceDo) {
   EXPECT_THROW(windows_of(9, 4, 4), std::logic_error);
 }
 
-TEST(QaSpans, FindThePiecesThatShareAByteWithAPart) {
-  const std::vector<ByteRange> pieces = {{0, 3}, {3, 5}, {6, 9}};
+TEST(QaSpans, FindTheTokensThatShareAByteWithAPart) {
+  const std::vector<ByteRange> tokens = {{0, 3}, {3, 5}, {6, 9}};
   using Found = std::optional<std::pair<std::size_t, std::size_t>>;
-  EXPECT_EQ(pieces_of(pieces, {0, 3}), Found(std::in_place, 0U, 0U));
-  EXPECT_EQ(pieces_of(pieces, {2, 4}), Found(std::in_place, 0U, 1U));
-  EXPECT_EQ(pieces_of(pieces, {4, 20}), Found(std::in_place, 1U, 2U));
-  EXPECT_EQ(pieces_of(pieces, {5, 6}), std::nullopt);
-  EXPECT_EQ(pieces_of({}, {0, 1}), std::nullopt);
+  EXPECT_EQ(tokens_of(tokens, {0, 3}), Found(std::in_place, 0U, 0U));
+  EXPECT_EQ(tokens_of(tokens, {2, 4}), Found(std::in_place, 0U, 1U));
+  EXPECT_EQ(tokens_of(tokens, {4, 20}), Found(std::in_place, 1U, 2U));
+  EXPECT_EQ(tokens_of(tokens, {5, 6}), std::nullopt);
+  EXPECT_EQ(tokens_of({}, {0, 1}), std::nullopt);
 }
 
 /// Every pair, the slow way round: by its end first, and compared as a whole.
@@ -180,9 +180,9 @@ TEST(QaTexts, ComeBackFromAColumn) {
 
 TEST(Qa, PutsAQuestionInFrontOfEveryWindow) {
   const Qa task = make({.max_length = 9, .stride = 1, .max_question = 3});
-  const ExampleSet set = encode(task, ten_pieces(), 9);
+  const ExampleSet set = encode(task, ten_tokens(), 9);
   ASSERT_EQ(set.size(), 1U);
-  ASSERT_EQ(set.sequence_count(), 3U);  // four pieces of the context, one of them shared
+  ASSERT_EQ(set.sequence_count(), 3U);  // four tokens of the context, one of them shared
   EXPECT_EQ(ids(set, 0), (Values{2, 4, 9, 3, 4, 6, 4, 6, 3}));
   EXPECT_EQ(ids(set, 1), (Values{2, 4, 9, 3, 6, 7, 8, 4, 3}));
   EXPECT_EQ(ids(set, 2), (Values{2, 4, 9, 3, 4, 6, 4, 6, 3}));
@@ -209,7 +209,7 @@ TEST(Qa, LearnsTheFirstAnswerInEachWindowThatHoldsAllOfIt) {
   Records records = records_of({"?"}, {"a c abb c d"}, {{{"", "bb", 5, 7}, {"", "c", 2, 3}}});
   const Qa task = make({.max_length = 8, .stride = 3, .max_question = 1});
   const ExampleSet set = encode(task, records, 8);
-  ASSERT_EQ(set.sequence_count(), 4U);  // pieces a c a ##b ##b c d, four at once, three of them shared
+  ASSERT_EQ(set.sequence_count(), 4U);  // tokens a c a ##b ##b c d, four at once, three of them shared
   EXPECT_EQ(column(set, "start", 0), Values{0}) << "cut in the middle";
   EXPECT_EQ(column(set, "start", 1), Values{5});
   EXPECT_EQ(column(set, "end", 1), Values{6});
@@ -224,26 +224,26 @@ TEST(Qa, CountsWhatCannotBeLearned) {
                                            {{{"", "c", 0, 1}}, {{"", "c a c a c a", 2, 13}}, {}}),
                                 9);
   EXPECT_EQ(ids(set, 0), (Values{2, 4, 4, 3, 6, 3})) << "the question is cut";
-  EXPECT_EQ(ids(set, set.sequence_count() - 1), (Values{2, 4, 3, 3})) << "a context without any piece";
+  EXPECT_EQ(ids(set, set.sequence_count() - 1), (Values{2, 4, 3, 3})) << "a context without any token";
   const SetDescription description = task.describe(set);
   EXPECT_EQ(count(description, "questions without an answer"), 1);
   EXPECT_EQ(count(description, "cut questions"), 1);
   EXPECT_EQ(count(description, "answers in no window"), 1);
   EXPECT_EQ(description.notes.at(1),
-            "1 of 3 questions are longer than max_question = 2 pieces and cut at the end");
+            "1 of 3 questions are longer than max_question = 2 tokens and cut at the end");
   EXPECT_EQ(
       description.notes.at(2),
       "the answer to 1 of 3 questions lies within no window, so it is not learned; a larger stride gives "
       "windows that overlap more");
   EXPECT_EQ(description.notes.at(3),
             "1 of 3 questions have no answer, and one is always given; set task.no_answer = true");
-  EXPECT_EQ(task.left_out(set, 0), "its question is read without its last 1 piece (task.max_question = 2)");
+  EXPECT_EQ(task.left_out(set, 0), "its question is read without its last 1 token (task.max_question = 2)");
   EXPECT_EQ(task.left_out(set, 1), "");
 }
 
 TEST(Qa, GivesTheBestSpanOfAllWindows) {
   const Qa task = make({.max_length = 9, .stride = 1, .max_question = 3});
-  const Records records = ten_pieces();
+  const Records records = ten_tokens();
   const ExampleSet set = encode(task, records, 9);
   // Rows of the set: 9 of each window; the context stands on rows 4 to 7 of each.
   Outputs outputs = outputs_with(
@@ -268,7 +268,7 @@ TEST(Qa, GivesTheBestSpanOfAllWindows) {
 TEST(Qa, GivesNoAnswerWhereTheMarkerScoresHigher) {
   const auto answers_with = [](const Settings& settings, float null) {
     const Qa task = make(settings);
-    const Records records = ten_pieces();
+    const Records records = ten_tokens();
     const ExampleSet set = encode(task, records, 9);
     // The null score is that of the window where it is smallest, the second one.
     const Outputs outputs =
@@ -391,7 +391,7 @@ TEST(Qa, RefusesWindowsWithoutRoom) {
       "max_question = 4 and three markers leave no room for the context in a window of data.max_length = 7");
   EXPECT_EQ(refusal({.max_length = 10, .stride = 3, .max_question = 4}),
             "stride = 3, but with data.max_length = 10 and max_question = 4 a window may have no more than 3 "
-            "pieces of "
+            "tokens of "
             "the context; the stride must be smaller");
   EXPECT_EQ(refusal({.max_length = 10, .stride = 2, .max_question = 4}), "no error");
 }

@@ -89,9 +89,9 @@ TEST(Relation, CutsBehindThenInFrontThenBetweenThenTheSpans) {
   EXPECT_EQ(spans(cut(2)), (Values{1, 1, 2, 2}));
   const Relation task = make(bare, 4);
   const ExampleSet set = encode(task, text, 4);
-  EXPECT_EQ(task.left_out(set, 0), "its label does not depend on 9 pieces of it");
+  EXPECT_EQ(task.left_out(set, 0), "its label does not depend on 9 tokens of it");
   EXPECT_EQ(task.describe(set).notes.back(),
-            "1 of 1 text are longer than max_length = 4: 9 pieces are cut, around the spans first");
+            "1 of 1 text are longer than max_length = 4: 9 tokens are cut, around the spans first");
 }
 
 TEST(Relation, RefusesWhatHasNoTwoSpans) {

@@ -193,15 +193,15 @@ TEST(Scores, OfAnEntityAreTheMeanAndTheLeastOfItsWords) {
 
 /// What score_of should give of the best answer, or of none: every part of the context by its place.
 double share_by_hand(const Floats& scores, std::size_t rows, std::size_t windows, std::size_t first_row,
-                     std::size_t pieces, std::size_t stride, std::optional<double> none,
+                     std::size_t tokens, std::size_t stride, std::optional<double> none,
                      bool of_none = false) {
   std::map<std::pair<std::size_t, std::size_t>, double> best;  // by place in the context
   for (std::size_t w = 0; w < windows; ++w)
-    for (std::size_t first = 0; first < pieces; ++first)
-      for (std::size_t last = first; last < pieces; ++last) {
+    for (std::size_t first = 0; first < tokens; ++first)
+      for (std::size_t last = first; last < tokens; ++last) {
         const double score = double{scores[2 * (w * rows + first_row + first)]} +
                              double{scores[2 * (w * rows + first_row + last) + 1]};
-        const std::pair place(w * (pieces - stride) + first, w * (pieces - stride) + last);
+        const std::pair place(w * (tokens - stride) + first, w * (tokens - stride) + last);
         const auto found = best.emplace(place, score);
         found.first->second = std::max(found.first->second, score);
       }

@@ -115,7 +115,7 @@ TEST(Tag, CountsLabelsThatTrainingLacksAsWrong) {
       "model says");
 }
 
-TEST(Tag, WeighsTheFirstPieceOfEachWord) {
+TEST(Tag, WeighsTheFirstTokenOfEachWord) {
   Tag task(testing::options_with<Tag>("class_weights", std::string("balanced")), {16});
   const Records train = records_of({{"a", "cb", "a"}}, {{"ADJ", "NOUN", "NOUN"}});
   task.prepare(train);

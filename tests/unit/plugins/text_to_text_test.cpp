@@ -1,4 +1,4 @@
-// One text into another as a task: what both stacks read, what is cut and counted, how pieces and texts that
+// One text into another as a task: what both stacks read, what is cut and counted, how tokens and texts that
 // were written are scored, what a typed text is answered, and what is refused.
 #include "text_to_text.hpp"
 
@@ -54,10 +54,10 @@ Values column(const ExampleSet& set, const char* name, std::size_t sequence) {
 }
 
 GeneratedText written(std::string text, double score = -1.0) {
-  return {.pieces = {}, .text = std::move(text), .score = score, .ended = true};
+  return {.tokens = {}, .text = std::move(text), .score = score, .ended = true};
 }
 
-/// Every piece guessed but the first of each target, with a loss of 1/2 each.
+/// Every token guessed but the first of each target, with a loss of 1/2 each.
 Outputs outputs_of(const Task& task, const ExampleSet& set) {
   Outputs outputs(set, task.outputs());
   outputs.all()[0].integers = values(set.columns()[set.column(targets_column)].integers);
@@ -76,7 +76,7 @@ std::map<std::string, double> values_of(const std::vector<Measure>& measures, co
   return {all.begin(), all.end()};
 }
 
-TEST(TextToText, ShowsTheDecoderTheTargetOnePieceLate) {
+TEST(TextToText, ShowsTheDecoderTheTargetOneTokenLate) {
   const ExampleSet set = encode(Translate(defaults, {16}), records_of({"ab c"}, {"d ab d"}));
   EXPECT_EQ(values(set.ids(0)), (Values{4, 5, 6, 3}));
   EXPECT_EQ(values(set.target_ids(0)), (Values{2, 7, 4, 5, 7}));
@@ -98,7 +98,7 @@ TEST(TextToText, BothSidesMayBeginWithMarkers) {
   EXPECT_EQ(values(set.ids(0)), (Values{2, 4, 5, 6, 3}));
   EXPECT_EQ(values(set.target_ids(0)), (Values{3, 2, 7, 4, 5}));
   EXPECT_EQ(column(set, targets_column, 0), (Values{2, 7, 4, 5, 3}));
-  EXPECT_EQ(values(set.ids(1)), (Values{2, 4, 6, 7, 3})) << "one piece is cut";
+  EXPECT_EQ(values(set.ids(1)), (Values{2, 4, 6, 7, 3})) << "one token is cut";
   EXPECT_EQ(values(set.target_ids(1)), (Values{3, 2, 6, 7, 6}));
   const auto counts = task.describe(set).counts;
   EXPECT_EQ(counts.at(0).second, 6) << "of sources, without markers";
@@ -108,7 +108,7 @@ TEST(TextToText, BothSidesMayBeginWithMarkers) {
   const ExampleSet typed = encode(task, task.from_text(Texts{"a"}), 5);
   EXPECT_EQ(values(typed.target_ids(0)), (Values{3, 2})) << "what every target begins with";
   EXPECT_EQ(message_of<Error>([] { Translate(markers_of_bart(), {2}); }),
-            "must be false where data.max_length is 2: two markers leave no room for a piece");
+            "must be false where data.max_length is 2: two markers leave no room for a token");
 }
 
 TEST(TextToText, CutsEachSideAtItsEndAndCountsIt) {
@@ -126,8 +126,8 @@ TEST(TextToText, CutsEachSideAtItsEndAndCountsIt) {
                                                                                    {"cut pieces", 3}}));
   EXPECT_EQ(
       description.notes,
-      Texts{"1 source and 1 target of 2 pairs are longer than max_length = 4: 3 pieces are cut at the end"});
-  EXPECT_EQ(task.left_out(set, 0), "its translation does not depend on its last 2 pieces");
+      Texts{"1 source and 1 target of 2 pairs are longer than max_length = 4: 3 tokens are cut at the end"});
+  EXPECT_EQ(task.left_out(set, 0), "its translation does not depend on its last 2 tokens");
   EXPECT_EQ(task.left_out(set, 1), "");
   EXPECT_TRUE(task.describe(encode(task, records_of({"a"}, {"c"}), 4)).notes.empty());
 }
@@ -218,7 +218,7 @@ TEST(TextToText, SaysHowTextsAreWritten) {
   options.set("max_pieces", std::int64_t{40});
   options.set("beyond_source", std::int64_t{-1});
   EXPECT_EQ(Translate(options, {16}).decoding(),
-            (Decoding{.beam = 5, .length_penalty = 0.6, .max_pieces = 40, .beyond_source = -1}));
+            (Decoding{.beam = 5, .length_penalty = 0.6, .max_tokens = 40, .beyond_source = -1}));
   EXPECT_EQ(Translate(testing::options_with<Translate>("decode", false), {16}).decoding(), std::nullopt);
 }
 

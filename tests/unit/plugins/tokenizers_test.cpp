@@ -12,19 +12,19 @@ namespace {
 
 using encore::testing::message_of;
 
-Pieces with_specials(const Pieces& more) {
-  Pieces all = specials;
+Tokens with_specials(const Tokens& more) {
+  Tokens all = specials;
   all.insert(all.end(), more.begin(), more.end());
   return all;
 }
 
-/// The bytes of a piece written in GPT-2's alphabet, for bytes that stand for themselves and a few others.
-std::string bytes_of(const std::string& piece) {
+/// The bytes of a token written in GPT-2's alphabet, for bytes that stand for themselves and a few others.
+std::string bytes_of(const std::string& token) {
   std::string bytes;
-  for (std::size_t i = 0; i < piece.size();) {
-    const auto first = static_cast<unsigned char>(piece[i]);
+  for (std::size_t i = 0; i < token.size();) {
+    const auto first = static_cast<unsigned char>(token[i]);
     int c = first;
-    if (first >= 0xC0) c = ((first & 0x1F) << 6) | (static_cast<unsigned char>(piece[i + 1]) & 0x3F);
+    if (first >= 0xC0) c = ((first & 0x1F) << 6) | (static_cast<unsigned char>(token[i + 1]) & 0x3F);
     i += first >= 0xC0 ? 2 : 1;
     if (c >= 0x100 && c <= 0x120)
       c -= 0x100;  // 0x00 .. 0x20
@@ -51,12 +51,12 @@ TEST(ByteBpe, MergesTheMostFrequentNeighboursFirst) {
   const auto tokenizer = trained("byte_bpe", {{"min_frequency", std::int64_t{3}}}, some_words);
   // "aa" 24 times; "es" and "st" 9 times, "e" before "s"; "est" 9; "aaaa" 8 (aa aa aa a); "lo", "ow", "Ġl" 7
   // times.
-  const Pieces merges = vocabulary_behind(*tokenizer, 260);
+  const Tokens merges = vocabulary_behind(*tokenizer, 260);
   ASSERT_GE(merges.size(), 7U);
-  EXPECT_EQ(Pieces(merges.begin(), merges.begin() + 7),
-            (Pieces{"aa", "es", "est", "aaaa", "lo", "Ġlo", "Ġlow"}));
-  EXPECT_EQ(pieces(*tokenizer, "newest"), Pieces{"Ġnewest"});
-  EXPECT_EQ(pieces(*tokenizer, "west"), (Pieces{"Ġ", "w", "est"}));
+  EXPECT_EQ(Tokens(merges.begin(), merges.begin() + 7),
+            (Tokens{"aa", "es", "est", "aaaa", "lo", "Ġlo", "Ġlow"}));
+  EXPECT_EQ(tokens(*tokenizer, "newest"), Tokens{"Ġnewest"});
+  EXPECT_EQ(tokens(*tokenizer, "west"), (Tokens{"Ġ", "w", "est"}));
   EXPECT_EQ(tokenizer->vocabulary()[4], "!");
   EXPECT_EQ(tokenizer->vocabulary()[259], "Ń") << "the last of the alphabet, byte 0xAD";
 }
@@ -65,12 +65,12 @@ TEST(ByteBpe, StopsAtTheSizeAndAtRarePairs) {
   EXPECT_EQ(trained("byte_bpe", {{"vocab_size", std::int64_t{263}}}, some_words)->vocabulary().size(), 263U);
   EXPECT_EQ(trained("byte_bpe", {{"vocab_size", std::int64_t{260}}}, some_words)->vocabulary().size(), 260U);
   EXPECT_EQ(vocabulary_behind(*trained("byte_bpe", {{"min_frequency", std::int64_t{8}}}, some_words), 260),
-            (Pieces{"aa", "es", "est", "aaaa"}));
+            (Tokens{"aa", "es", "est", "aaaa"}));
 }
 
 /// Byte-pair encoding by its definition: look at all neighbours, merge the first of those with the lowest
 /// number.
-Pieces cut_by_definition(std::map<std::string, std::int32_t>& numbers, Pieces word) {
+Tokens cut_by_definition(std::map<std::string, std::int32_t>& numbers, Tokens word) {
   while (true) {
     std::size_t best = 0;
     std::int32_t lowest = -1;
@@ -86,7 +86,7 @@ Pieces cut_by_definition(std::map<std::string, std::int32_t>& numbers, Pieces wo
   }
 }
 
-/// Random words of three letters, so that pieces overlap and contain one another in every way.
+/// Random words of three letters, so that tokens overlap and contain one another in every way.
 std::string random_word(std::mt19937& random, int longest) {
   std::string word;
   for (int length = 1 + static_cast<int>(random() % static_cast<unsigned>(longest)); length > 0; --length)
@@ -104,50 +104,50 @@ TEST(ByteBpe, CutsAsTheDefinitionDoes) {
     numbers[tokenizer->vocabulary()[i]] = static_cast<std::int32_t>(i);
   for (int i = 0; i < 3000; ++i) {
     const std::string word = random_word(random, 40);
-    Pieces bytes{"Ġ"};
+    Tokens bytes{"Ġ"};
     for (const char c : word) bytes.emplace_back(1, c);
-    ASSERT_EQ(pieces(*tokenizer, word), cut_by_definition(numbers, bytes)) << word;
+    ASSERT_EQ(tokens(*tokenizer, word), cut_by_definition(numbers, bytes)) << word;
   }
 }
 
-/// A vocabulary need not have grown by merges: only the numbers of the pieces count.
+/// A vocabulary need not have grown by merges: only the numbers of the tokens count.
 TEST(ByteBpe, TheVocabularyAloneSaysHowWordsAreCut) {
   const auto grown = trained("byte_bpe", {{"vocab_size", std::int64_t{260}}}, some_words);
-  const auto with = [&](const Pieces& more) {
-    Pieces vocabulary(grown->vocabulary().begin(), grown->vocabulary().end());
+  const auto with = [&](const Tokens& more) {
+    Tokens vocabulary(grown->vocabulary().begin(), grown->vocabulary().end());
     vocabulary.insert(vocabulary.end(), more.begin(), more.end());
     auto tokenizer = make_tokenizer("byte_bpe", {{"add_prefix_space", false}});
     tokenizer->load(vocabulary);
     return tokenizer;
   };
-  EXPECT_EQ(pieces(*with({"bc", "ab"}), "abc"), (Pieces{"a", "bc"}));
-  EXPECT_EQ(pieces(*with({"ab", "bc"}), "abc"), (Pieces{"ab", "c"}));
-  EXPECT_EQ(pieces(*with({"ab", "bc", "abc"}), "abc"), Pieces{"abc"});
-  EXPECT_EQ(pieces(*with({"bc", "ab", "abc"}), "abc"), Pieces{"abc"});
-  EXPECT_EQ(pieces(*with({"abc"}), "abc"), (Pieces{"a", "b", "c"})) << "there is no way to build it";
-  EXPECT_EQ(pieces(*with({"aa"}), "aaaaa"), (Pieces{"aa", "aa", "a"})) << "of equal ones the leftmost";
+  EXPECT_EQ(tokens(*with({"bc", "ab"}), "abc"), (Tokens{"a", "bc"}));
+  EXPECT_EQ(tokens(*with({"ab", "bc"}), "abc"), (Tokens{"ab", "c"}));
+  EXPECT_EQ(tokens(*with({"ab", "bc", "abc"}), "abc"), Tokens{"abc"});
+  EXPECT_EQ(tokens(*with({"bc", "ab", "abc"}), "abc"), Tokens{"abc"});
+  EXPECT_EQ(tokens(*with({"abc"}), "abc"), (Tokens{"a", "b", "c"})) << "there is no way to build it";
+  EXPECT_EQ(tokens(*with({"aa"}), "aaaaa"), (Tokens{"aa", "aa", "a"})) << "of equal ones the leftmost";
 }
 
 TEST(ByteBpe, CutsTextIntoWordsAsGpt2Does) {
   const auto words = [](const std::string& text, bool prefix) {
     const auto tokenizer =
         trained("byte_bpe", {{"min_frequency", std::int64_t{1}}, {"add_prefix_space", prefix}}, {{text, 1}});
-    return pieces(*tokenizer, text);  // every word has grown into one piece
+    return tokens(*tokenizer, text);  // every word has grown into one token
   };
   EXPECT_EQ(words("They'll say it's 42nd,  don't you?!", true),
-            (Pieces{"ĠThey", "'ll", "Ġsay", "Ġit", "'s", "Ġ42", "nd", ",", "Ġ", "Ġdon", "'t", "Ġyou", "?!"}));
-  EXPECT_EQ(words("a \n\n b  ", false), (Pieces{"a", "ĠĊĊ", "Ġb", "ĠĠ"}));
-  EXPECT_EQ(words("Élan vital日本 ²½", false), (Pieces{"Ãīlan", "ĠvitalæĹ¥æľ¬", "ĠÂ²Â½"}));
-  EXPECT_EQ(words(" x", true), (Pieces{"Ġx"})) << "a blank in front is there already";
-  EXPECT_EQ(words("'sx 'tis", false), (Pieces{"'s", "x", "Ġ'", "tis"}));
+            (Tokens{"ĠThey", "'ll", "Ġsay", "Ġit", "'s", "Ġ42", "nd", ",", "Ġ", "Ġdon", "'t", "Ġyou", "?!"}));
+  EXPECT_EQ(words("a \n\n b  ", false), (Tokens{"a", "ĠĊĊ", "Ġb", "ĠĠ"}));
+  EXPECT_EQ(words("Élan vital日本 ²½", false), (Tokens{"Ãīlan", "ĠvitalæĹ¥æľ¬", "ĠÂ²Â½"}));
+  EXPECT_EQ(words(" x", true), (Tokens{"Ġx"})) << "a blank in front is there already";
+  EXPECT_EQ(words("'sx 'tis", false), (Tokens{"'s", "x", "Ġ'", "tis"}));
 }
 
-TEST(ByteBpe, AnyBytesComeBackWithoutAnUnknownPiece) {
+TEST(ByteBpe, AnyBytesComeBackWithoutAnUnknownToken) {
   const auto tokenizer = trained("byte_bpe", {{"add_prefix_space", false}}, some_words);
   std::mt19937 random(1);
   std::string every;
   for (int byte = 0; byte < 256; ++byte) every += static_cast<char>(byte);
-  Pieces texts = {"",        " ", "\n", every, "[CLS] [UNK][SEP]", "日本語 \xF0\x9F\x98\x80\xFF low lower",
+  Tokens texts = {"",        " ", "\n", every, "[CLS] [UNK][SEP]", "日本語 \xF0\x9F\x98\x80\xFF low lower",
                   "\xE6\x97"};
   for (int i = 0; i < 200; ++i) {
     texts.emplace_back();
@@ -158,16 +158,16 @@ TEST(ByteBpe, AnyBytesComeBackWithoutAnUnknownPiece) {
     const Numbers numbers = encoded(*tokenizer, text);
     EXPECT_EQ(decoded(*tokenizer, numbers), text);
     EXPECT_EQ(tokenizer->decode(numbers), text);
-    for (const std::int32_t number : numbers) EXPECT_GE(number, 4) << "no special piece comes from text";
+    for (const std::int32_t number : numbers) EXPECT_GE(number, 4) << "no special token comes from text";
   }
   const auto prefixing = trained("byte_bpe", {}, some_words);
   EXPECT_EQ(prefixing->decode(encoded(*prefixing, "low")), " low");
-  EXPECT_EQ(prefixing->decode({{2, 1, 3, 0}}), "") << "special pieces are left out";
+  EXPECT_EQ(prefixing->decode({{2, 1, 3, 0}}), "") << "special tokens are left out";
   EXPECT_TRUE(encoded(*prefixing, "").empty());
 }
 
-/// "[P" and "AD]" together spell a special piece with a low number, which must not attract them.
-TEST(ByteBpe, SpecialPiecesAreNeverMergedFromText) {
+/// "[P" and "AD]" together spell a special token with a low number, which must not attract them.
+TEST(ByteBpe, SpecialTokensAreNeverMergedFromText) {
   const auto tokenizer =
       trained("byte_bpe", {{"add_prefix_space", false}}, {{"[PAD]", 50}, {"[UNK]", 50}, {"[CLS]", 9}});
   for (const char* text : {"[PAD]", "[UNK]", "[CLS]", "[SEP]"})
@@ -196,32 +196,32 @@ TEST(ByteBpe, EncodesFromSeveralThreads) {
 
 TEST(ByteBpe, RefusesWhatIsNoVocabulary) {
   const auto tokenizer = trained("byte_bpe", {}, some_words);
-  const Pieces good(tokenizer->vocabulary().begin(), tokenizer->vocabulary().end());
-  const auto refusal = [&](const std::function<void(Pieces&)>& spoil) {
-    Pieces vocabulary = good;
+  const Tokens good(tokenizer->vocabulary().begin(), tokenizer->vocabulary().end());
+  const auto refusal = [&](const std::function<void(Tokens&)>& spoil) {
+    Tokens vocabulary = good;
     spoil(vocabulary);
     return message_of<Error>([&] { make_tokenizer("byte_bpe", {})->load(vocabulary); });
   };
-  EXPECT_EQ(refusal([](Pieces&) {}), "no error");
-  EXPECT_EQ(refusal([](Pieces& v) { v[1] = "unknown"; }),
+  EXPECT_EQ(refusal([](Tokens&) {}), "no error");
+  EXPECT_EQ(refusal([](Tokens& v) { v[1] = "unknown"; }),
             "the vocabulary has no [UNK]; a byte_bpe vocabulary needs [PAD], [UNK], [CLS] and [SEP]");
-  EXPECT_EQ(refusal([](Pieces& v) { v.push_back("es"); }), "the vocabulary holds the piece \"es\" twice");
-  EXPECT_EQ(refusal([](Pieces& v) { v.push_back(""); }),
-            "piece " + std::to_string(good.size()) + " of the vocabulary is empty");
-  EXPECT_EQ(refusal([](Pieces& v) { std::erase(v, "Ġ"); }),
-            "the vocabulary has no piece \"Ġ\" for the byte 32; a byte_bpe vocabulary needs a piece for each "
+  EXPECT_EQ(refusal([](Tokens& v) { v.push_back("es"); }), "the vocabulary holds the token \"es\" twice");
+  EXPECT_EQ(refusal([](Tokens& v) { v.push_back(""); }),
+            "token " + std::to_string(good.size()) + " of the vocabulary is empty");
+  EXPECT_EQ(refusal([](Tokens& v) { std::erase(v, "Ġ"); }),
+            "the vocabulary has no token \"Ġ\" for the byte 32; a byte_bpe vocabulary needs a token for each "
             "of the "
             "256 bytes");
   EXPECT_EQ(
-      refusal([](Pieces& v) { v.push_back("日"); }),
-      "the piece \"日\" holds a character that stands for no byte; a byte_bpe vocabulary is written in the "
+      refusal([](Tokens& v) { v.push_back("日"); }),
+      "the token \"日\" holds a character that stands for no byte; a byte_bpe vocabulary is written in the "
       "alphabet of GPT-2");
 }
 
-/// The pieces of RoBERTa's special roles, then the bytes; merges behind them.
-Pieces vocabulary_with_merges(const Pieces& more, const Pieces& merges) {
+/// The tokens of RoBERTa's special roles, then the bytes; merges behind them.
+Tokens vocabulary_with_merges(const Tokens& more, const Tokens& merges) {
   const auto bytes = trained("byte_bpe", {{"vocab_size", std::int64_t{260}}}, some_words);
-  Pieces lines = {"<s>", "<pad>", "</s>", "<unk>", "<mask>"};
+  Tokens lines = {"<s>", "<pad>", "</s>", "<unk>", "<mask>"};
   lines.insert(lines.end(), bytes->vocabulary().begin() + 4, bytes->vocabulary().end());
   lines.insert(lines.end(), more.begin(), more.end());
   lines.push_back("#version: 0.2");
@@ -230,8 +230,8 @@ Pieces vocabulary_with_merges(const Pieces& more, const Pieces& merges) {
 }
 
 TEST(ByteBpe, MergesInTheOrderThatIsGiven) {
-  // By the order of its pieces "abc" would be cut "ab", "c"; and "a", "bc" is no merge for "abc".
-  const Pieces lines = vocabulary_with_merges({"ab", "bc", "abc"}, {"b c", "a b", "ab c"});
+  // By the order of its tokens "abc" would be cut "ab", "c"; and "a", "bc" is no merge for "abc".
+  const Tokens lines = vocabulary_with_merges({"ab", "bc", "abc"}, {"b c", "a b", "ab c"});
   const auto tokenizer = make_tokenizer("byte_bpe", {{"add_prefix_space", false}});
   tokenizer->load(lines);
   EXPECT_EQ(tokenizer->vocabulary().size(), 264U);
@@ -247,31 +247,31 @@ TEST(ByteBpe, FindsTheMaskWithTheWhiteSpaceInFront) {
   const auto tokenizer = make_tokenizer("byte_bpe", {{"add_prefix_space", true}});
   tokenizer->load(vocabulary_with_merges({}, {}));
   const std::string text = "a \t<mask><mask>b</s>";
-  std::vector<std::int32_t> pieces;
+  std::vector<std::int32_t> tokens;
   std::vector<ByteRange> ranges;
-  tokenizer->encode(text, pieces, ranges);
-  EXPECT_EQ(pieces, encoded(*tokenizer, text));
-  ASSERT_EQ(pieces.size(), 10U);  // a blank and a letter, twice a mask, a blank and a letter, four bytes
-  EXPECT_EQ(pieces[2], 4);
-  EXPECT_EQ(pieces[3], 4);
+  tokenizer->encode(text, tokens, ranges);
+  EXPECT_EQ(tokens, encoded(*tokenizer, text));
+  ASSERT_EQ(tokens.size(), 10U);  // a blank and a letter, twice a mask, a blank and a letter, four bytes
+  EXPECT_EQ(tokens[2], 4);
+  EXPECT_EQ(tokens[3], 4);
   EXPECT_EQ(ranges[2], (ByteRange{3, 9}));
   EXPECT_EQ(ranges[4], (ByteRange{15, 15}));
   EXPECT_EQ(ranges[5], (ByteRange{15, 16}));
-  EXPECT_EQ(tokenizer->decode(pieces), " a b</s>");
+  EXPECT_EQ(tokenizer->decode(tokens), " a b</s>");
 }
 
 TEST(ByteBpe, RefusesMergesThatAreNone) {
-  const auto refusal = [&](const Pieces& merges) {
+  const auto refusal = [&](const Tokens& merges) {
     return message_of<Error>(
         [&] { make_tokenizer("byte_bpe", {})->load(vocabulary_with_merges({"ab"}, merges)); });
   };
   const std::string begin = "merge 2 of the vocabulary, ";
   EXPECT_EQ(refusal({"a b"}), "no error");
-  EXPECT_EQ(refusal({"a b", "a"}), begin + "\"a\": two pieces with a blank between them are expected");
+  EXPECT_EQ(refusal({"a b", "a"}), begin + "\"a\": two tokens with a blank between them are expected");
   EXPECT_EQ(refusal({"a b", "a b c"}),
-            begin + "\"a b c\": two pieces with a blank between them are expected");
-  EXPECT_EQ(refusal({"a b", "b c"}), begin + "\"b c\": the vocabulary has no piece \"bc\"");
-  EXPECT_EQ(refusal({"a b", "xy b"}), begin + "\"xy b\": the vocabulary has no piece \"xy\"");
+            begin + "\"a b c\": two tokens with a blank between them are expected");
+  EXPECT_EQ(refusal({"a b", "b c"}), begin + "\"b c\": the vocabulary has no token \"bc\"");
+  EXPECT_EQ(refusal({"a b", "xy b"}), begin + "\"xy b\": the vocabulary has no token \"xy\"");
   EXPECT_EQ(refusal({"a b", "a b"}), begin + "\"a b\": the same merge stands in front of it");
 }
 
@@ -282,45 +282,45 @@ TEST(ByteBpe, RefusesASizeBelowTheBytes) {
   } catch (const OptionError& error) {
     EXPECT_EQ(error.option(), "vocab_size");
     EXPECT_STREQ(error.what(),
-                 "vocab_size = 259 is too small: 256 bytes and 4 special pieces already need 260");
+                 "vocab_size = 259 is too small: 256 bytes and 4 special tokens already need 260");
   }
 }
 
-TEST(WordTokenizer, AWordIsAPiece) {
+TEST(WordTokenizer, AWordIsAToken) {
   const auto tokenizer =
       trained("word", {}, {{"the", 5}, {"cat", 2}, {"The", 2}, {"[UNK]", 9}, {"Ärger", 1}});
   EXPECT_EQ(vocabulary_behind(*tokenizer, 0), with_specials({"the", "The", "cat", "Ärger"}))
-      << "by falling count, then by bytes; a special piece stands once";
-  EXPECT_EQ(pieces(*tokenizer, "the cat The dog"), (Pieces{"the", "cat", "The", "[UNK]"}));
-  EXPECT_EQ(pieces(*tokenizer, "[SEP]"), Pieces{"[UNK]"});
-  EXPECT_EQ(pieces(*tokenizer, "\t the\u3000cat\n"), (Pieces{"the", "cat"}));
-  EXPECT_EQ(pieces(*tokenizer, " \u200b\n"), Pieces{});
-  EXPECT_EQ(pieces(*tokenizer, "the\xFF"), Pieces{"[UNK]"});
+      << "by falling count, then by bytes; a special token stands once";
+  EXPECT_EQ(tokens(*tokenizer, "the cat The dog"), (Tokens{"the", "cat", "The", "[UNK]"}));
+  EXPECT_EQ(tokens(*tokenizer, "[SEP]"), Tokens{"[UNK]"});
+  EXPECT_EQ(tokens(*tokenizer, "\t the\u3000cat\n"), (Tokens{"the", "cat"}));
+  EXPECT_EQ(tokens(*tokenizer, " \u200b\n"), Tokens{});
+  EXPECT_EQ(tokens(*tokenizer, "the\xFF"), Tokens{"[UNK]"});
 }
 
 TEST(WordTokenizer, LowersLettersAndLeavesOutWhatIsRare) {
   const auto tokenizer = trained("word", {{"lowercase", true}, {"min_frequency", std::int64_t{2}}},
                                  {{"the", 1}, {"The", 1}, {"Ärger", 2}, {"rare", 1}});
   EXPECT_EQ(vocabulary_behind(*tokenizer, 0), with_specials({"the", "ärger"}));
-  EXPECT_EQ(pieces(*tokenizer, "THE ÄRGER rare"), (Pieces{"the", "ärger", "[UNK]"}));
+  EXPECT_EQ(tokens(*tokenizer, "THE ÄRGER rare"), (Tokens{"the", "ärger", "[UNK]"}));
 }
 
 TEST(WordTokenizer, KeepsToItsSize) {
   EXPECT_EQ(vocabulary_behind(
                 *trained("word", {{"vocab_size", std::int64_t{6}}}, {{"a", 1}, {"b", 3}, {"c", 2}}), 4),
-            (Pieces{"b", "c"}));
+            (Tokens{"b", "c"}));
 }
 
-TEST(CharacterTokenizer, ACodePointIsAPiece) {
+TEST(CharacterTokenizer, ACodePointIsAToken) {
   const auto tokenizer = trained("character", {}, {{"abba", 2}, {"日b", 1}, {"e\u0301", 1}});
   EXPECT_EQ(vocabulary_behind(*tokenizer, 0), with_specials({"b", "a", "é", "日"}));
-  EXPECT_EQ(pieces(*tokenizer, "ab 日c"), (Pieces{"a", "b", "日", "[UNK]"}));
-  EXPECT_EQ(pieces(*tokenizer, "\u00e9 e\u0301"), (Pieces{"é", "é"}));
-  EXPECT_EQ(pieces(*tokenizer,
+  EXPECT_EQ(tokens(*tokenizer, "ab 日c"), (Tokens{"a", "b", "日", "[UNK]"}));
+  EXPECT_EQ(tokens(*tokenizer, "\u00e9 e\u0301"), (Tokens{"é", "é"}));
+  EXPECT_EQ(tokens(*tokenizer,
                    "a\xFF"
                    "b"),
-            (Pieces{"a", "[UNK]", "b"}));
-  EXPECT_EQ(pieces(*tokenizer, " \t\r\n"), Pieces{});
+            (Tokens{"a", "[UNK]", "b"}));
+  EXPECT_EQ(tokens(*tokenizer, " \t\r\n"), Tokens{});
 }
 
 TEST(CharacterTokenizer, LeavesMarksAloneIfAskedAndLowersLetters) {
@@ -328,28 +328,28 @@ TEST(CharacterTokenizer, LeavesMarksAloneIfAskedAndLowersLetters) {
   EXPECT_EQ(vocabulary_behind(*plain, 0), with_specials({"e", "\u0301"}));
   const auto lowered = trained("character", {{"lowercase", true}}, {{"AÄ", 1}});
   EXPECT_EQ(vocabulary_behind(*lowered, 0), with_specials({"a", "ä"}));
-  EXPECT_EQ(pieces(*lowered, "aAä"), (Pieces{"a", "a", "ä"}));
+  EXPECT_EQ(tokens(*lowered, "aAä"), (Tokens{"a", "a", "ä"}));
 }
 
 TEST(CharacterTokenizer, KeepsWhiteSpaceIfAsked) {
   const Settings settings = {{"white_space", true}};
   const auto tokenizer = trained("character", settings, {{"a b\n", 2}, {"\tb\x7F", 1}});
-  EXPECT_EQ(vocabulary_behind(*tokenizer, 4), (Pieces{"b", "a", "␊", "␠", "␉", "␡"})) << "one line each";
+  EXPECT_EQ(vocabulary_behind(*tokenizer, 4), (Tokens{"b", "a", "␊", "␠", "␉", "␡"})) << "one line each";
   const std::string text = "b a\n\n\tab\x7F ";
   EXPECT_EQ(tokenizer->decode(encoded(*tokenizer, text)), text);
-  EXPECT_EQ(pieces(*tokenizer, "a\u00A0b\u200Ba\r"), (Pieces{"a", "␠", "b", "a", "[UNK]"}))
+  EXPECT_EQ(tokens(*tokenizer, "a\u00A0b\u200Ba\r"), (Tokens{"a", "␠", "b", "a", "[UNK]"}))
       << "other white space is a blank, format characters are nothing";
   const auto loaded = make_tokenizer("character", settings);
-  loaded->load(Pieces(tokenizer->vocabulary().begin(), tokenizer->vocabulary().end()));
+  loaded->load(Tokens(tokenizer->vocabulary().begin(), tokenizer->vocabulary().end()));
   EXPECT_EQ(encoded(*loaded, text), encoded(*tokenizer, text));
   EXPECT_EQ(trained("character", {}, {{"␠", 1}})->decode({{4}}), "␠") << "without it a sign like any other";
 }
 
-TEST(CharacterTokenizer, RefusesAPieceOfTwoCharacters) {
+TEST(CharacterTokenizer, RefusesATokenOfTwoCharacters) {
   EXPECT_EQ(message_of<Error>([] {
               make_tokenizer("character", {})->load(with_specials({"a", "ab"}));
             }),
-            "the piece \"ab\" is no single character; a vocabulary of type \"word\" may hold it");
+            "the token \"ab\" is no single character; a vocabulary of type \"word\" may hold it");
 }
 
 TEST(Tokenizers, RefuseAlikeWhatIsNoVocabulary) {
@@ -361,7 +361,7 @@ TEST(Tokenizers, RefuseAlikeWhatIsNoVocabulary) {
     EXPECT_EQ(message_of<Error>([&] {
                 make_tokenizer(name, {})->load(with_specials({"a", "a"}));
               }),
-              "the vocabulary holds the piece \"a\" twice");
+              "the vocabulary holds the token \"a\" twice");
     EXPECT_EQ(message_of<Error>([&] {
                 trained(name, {{"min_frequency", std::int64_t{7}}}, {{"a", 6}});
               }),

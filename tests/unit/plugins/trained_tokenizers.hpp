@@ -1,4 +1,4 @@
-// What tests of the shipped tokenizers share: tokenizers trained from a few words, and their pieces as text.
+// What tests of the shipped tokenizers share: tokenizers trained from a few words, and their tokens as text.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@
 namespace encore::test {
 
 using Numbers = std::vector<std::int32_t>;
-using Pieces = std::vector<std::string>;
+using Tokens = std::vector<std::string>;
 
-/// More pieces than any text of a test has.
+/// More tokens than any text of a test has.
 inline constexpr std::int64_t large = 100000;
-inline const Pieces specials = {"[PAD]", "[UNK]", "[CLS]", "[SEP]"};
+inline const Tokens specials = {"[PAD]", "[UNK]", "[CLS]", "[SEP]"};
 
 /// One that reads its vocabulary unless the settings say otherwise.
 inline std::unique_ptr<Tokenizer> make_tokenizer(const std::string& name, Settings settings) {
@@ -40,15 +40,15 @@ inline Numbers encoded(const Tokenizer& tokenizer, std::string_view text) {
   return numbers;
 }
 
-inline Pieces pieces(const Tokenizer& tokenizer, std::string_view text) {
-  Pieces result;
+inline Tokens tokens(const Tokenizer& tokenizer, std::string_view text) {
+  Tokens result;
   for (const std::int32_t number : encoded(tokenizer, text))
     result.push_back(tokenizer.vocabulary()[static_cast<std::size_t>(number)]);
   return result;
 }
 
-/// The vocabulary from the piece with number `first` on.
-inline Pieces vocabulary_behind(const Tokenizer& tokenizer, std::size_t first) {
+/// The vocabulary from the token with number `first` on.
+inline Tokens vocabulary_behind(const Tokenizer& tokenizer, std::size_t first) {
   return {tokenizer.vocabulary().begin() + static_cast<std::ptrdiff_t>(first), tokenizer.vocabulary().end()};
 }
 

@@ -14,7 +14,7 @@
 #include <encore/base64.hpp>
 
 #include "base/sha256.hpp"
-#include "data/sentencepiece_pieces.hpp"
+#include "data/sentencepiece_tokens.hpp"
 #include "data/vocabulary.hpp"
 #include "support/places.hpp"
 #include "unit/record/temporary_folder.hpp"
@@ -72,7 +72,7 @@ void write(const std::filesystem::path& file, const std::string& bytes) {
   std::ofstream(file, std::ios::binary) << bytes;
 }
 
-Texts pieces(const Tokenizer& tokenizer, const std::string& text) {
+Texts tokens(const Tokenizer& tokenizer, const std::string& text) {
   Numbers numbers;
   tokenizer.encode(text, numbers);
   Texts all;
@@ -110,13 +110,13 @@ TEST(Unigram, ItsModelIsReadWithoutTheLibraryToo) {
       write(file, from_base64(model.at("model").get<std::string>()));
       const Texts lines = load_vocabulary(file);
       EXPECT_EQ(lines, lines_of(name));
-      EXPECT_EQ(piece_count(lines), model.at("pieces").size());
+      EXPECT_EQ(token_count(lines), model.at("pieces").size());
       write(folder / "vocab.txt", vocabulary_text(lines));
       EXPECT_EQ(load_vocabulary(folder / "vocab.txt"), lines);
     }
 }
 
-TEST(Unigram, KnowsItsSpecialPiecesByRole) {
+TEST(Unigram, KnowsItsSpecialTokensByRole) {
   const auto tokenizer = loaded(lines_of("plain"));
   EXPECT_EQ(tokenizer->special(Special::padding), 0);
   EXPECT_EQ(tokenizer->special(Special::unknown), 1);
@@ -126,14 +126,14 @@ TEST(Unigram, KnowsItsSpecialPiecesByRole) {
   EXPECT_EQ(tokenizer->decode({{0, 1, 2, 13, 3}}), "low");
 }
 
-/// A vocabulary whose pieces are those of two models and two more, the last first.
+/// A vocabulary whose tokens are those of two models and two more, the last first.
 Texts two_sides() {
   const Texts source = fixture().at("plain").at("pieces"), target = fixture().at("no_mark").at("pieces");
   Texts lines = {"</s>", "<unk>", ">>de<<", "日"};
   for (const Texts& side : {target, source})
-    for (const std::string& piece : side)
-      if (piece != "<s>" && piece != "<pad>" && std::ranges::find(lines, piece) == lines.end())
-        lines.push_back(piece);
+    for (const std::string& token : side)
+      if (token != "<s>" && token != "<pad>" && std::ranges::find(lines, token) == lines.end())
+        lines.push_back(token);
   lines.emplace_back("<pad>");
   lines.emplace_back(models_header);
   for (const auto& [name, model] : {std::pair("source", "plain"), std::pair("target", "no_mark")})
@@ -146,36 +146,36 @@ TEST(Unigram, OfTwoModelsCutsSourcesAndTargetsApart) {
   const auto tokenizer = loaded(lines);
   EXPECT_EQ(tokenizer->vocabulary_lines(), lines);
   const Tokenizer& targets = target_tokenizer_of(*tokenizer);
-  EXPECT_EQ(pieces(*tokenizer, "the low"), pieces(*loaded(lines_of("plain")), "the low"));
-  EXPECT_EQ(pieces(targets, "the low"), pieces(*loaded(lines_of("no_mark")), "the low"));
-  EXPECT_NE(pieces(*tokenizer, "the low"), pieces(targets, "the low"));
+  EXPECT_EQ(tokens(*tokenizer, "the low"), tokens(*loaded(lines_of("plain")), "the low"));
+  EXPECT_EQ(tokens(targets, "the low"), tokens(*loaded(lines_of("no_mark")), "the low"));
+  EXPECT_NE(tokens(*tokenizer, "the low"), tokens(targets, "the low"));
   EXPECT_TRUE(std::ranges::equal(targets.vocabulary(), tokenizer->vocabulary()));
   EXPECT_EQ(targets.special(Special::end), 0);
   EXPECT_EQ(tokenizer->special(Special::start), tokenizer->special(Special::padding))
       << "where there is no <s>";
-  EXPECT_EQ(pieces(*tokenizer, "日"), (Texts{"▁", "日"})) << "which no model has, and the vocabulary has";
-  EXPECT_EQ(pieces(*tokenizer, "本"), (Texts{"▁", "<unk>"}));
+  EXPECT_EQ(tokens(*tokenizer, "日"), (Texts{"▁", "日"})) << "which no model has, and the vocabulary has";
+  EXPECT_EQ(tokens(*tokenizer, "本"), (Texts{"▁", "<unk>"}));
   const std::int32_t high = static_cast<std::int32_t>(std::ranges::find(lines, "▁high") - lines.begin());
   EXPECT_EQ(targets.decode({{high, high}}), " high high");
 }
 
-TEST(Unigram, ACodeInFrontOfATextIsAPiece) {
+TEST(Unigram, ACodeInFrontOfATextIsAToken) {
   const auto tokenizer = loaded(two_sides());
   for (const std::string text : {">>de<< new", ">>de<<new"}) {
     Numbers numbers;
     std::vector<ByteRange> ranges;
     tokenizer->encode(text, numbers, ranges);
-    EXPECT_EQ(pieces(*tokenizer, text), (Texts{">>de<<", "▁new"}));
+    EXPECT_EQ(tokens(*tokenizer, text), (Texts{">>de<<", "▁new"}));
     EXPECT_EQ(ranges.front(), (ByteRange{0, 6}));
     EXPECT_EQ(ranges.back(), (ByteRange{text.size() == 10 ? 7U : 6U, text.size()}));
   }
-  EXPECT_EQ(pieces(*tokenizer, ">>fr<<").front(), "<unk>");
-  EXPECT_EQ(pieces(*tokenizer, "new >>de<<").front(), "▁new");
-  EXPECT_EQ(pieces(*tokenizer, ">>de").front(), "▁") << "which is text";
-  EXPECT_EQ(pieces(*loaded(lines_of("plain")), ">>de<<").front(), "▁") << "one model has no codes";
+  EXPECT_EQ(tokens(*tokenizer, ">>fr<<").front(), "<unk>");
+  EXPECT_EQ(tokens(*tokenizer, "new >>de<<").front(), "▁new");
+  EXPECT_EQ(tokens(*tokenizer, ">>de").front(), "▁") << "which is text";
+  EXPECT_EQ(tokens(*loaded(lines_of("plain")), ">>de<<").front(), "▁") << "one model has no codes";
 }
 
-/// The pieces of "plain" with the gaps 1 and 0 and a row for nothing behind them.
+/// The tokens of "plain" with the gaps 1 and 0 and a row for nothing behind them.
 Texts with_gaps() {
   Texts lines = lines_of("plain");
   lines.insert(std::ranges::find(lines, std::string(models_header)),
@@ -183,41 +183,41 @@ Texts with_gaps() {
   return lines;
 }
 
-TEST(Unigram, AGapIsAPieceWhereverItStands) {
+TEST(Unigram, AGapIsATokenWhereverItStands) {
   const auto tokenizer = loaded(with_gaps());
   const std::string text = "the <extra_id_0> low<extra_id_1>new";
-  EXPECT_EQ(pieces(*tokenizer, text), (Texts{"▁th", "e", "<extra_id_0>", "▁low", "<extra_id_1>", "▁new"}));
+  EXPECT_EQ(tokens(*tokenizer, text), (Texts{"▁th", "e", "<extra_id_0>", "▁low", "<extra_id_1>", "▁new"}));
   Numbers numbers;
   std::vector<ByteRange> ranges;
   tokenizer->encode(text, numbers, ranges);
   EXPECT_EQ(ranges, (std::vector<ByteRange>{{0, 2}, {2, 3}, {4, 16}, {17, 20}, {20, 32}, {32, 35}}));
   EXPECT_EQ(tokenizer->decode(numbers), "the low new") << "they stand for no text";
-  EXPECT_EQ(pieces(*tokenizer, "<extra_id_0>"), Texts{"<extra_id_0>"});
-  EXPECT_EQ(pieces(*tokenizer, "<extra_id_0><extra_id_0>"), (Texts{"<extra_id_0>", "<extra_id_0>"}));
+  EXPECT_EQ(tokens(*tokenizer, "<extra_id_0>"), Texts{"<extra_id_0>"});
+  EXPECT_EQ(tokens(*tokenizer, "<extra_id_0><extra_id_0>"), (Texts{"<extra_id_0>", "<extra_id_0>"}));
   const auto plain = loaded(lines_of("plain"));
   for (const std::string part : {"<extra_id_2>", "the <extra_id_", "[unused0]", "<extra_id_ <extra_id_9>"})
-    EXPECT_EQ(pieces(*tokenizer, part), pieces(*plain, part)) << part << " is text";
-  EXPECT_EQ(pieces(*plain, "<extra_id_0>").front(), "▁") << "which this vocabulary does not have";
+    EXPECT_EQ(tokens(*tokenizer, part), tokens(*plain, part)) << part << " is text";
+  EXPECT_EQ(tokens(*plain, "<extra_id_0>").front(), "▁") << "which this vocabulary does not have";
 }
 
-std::unique_ptr<Unigram> with_tokens(Texts lines, const Texts& tokens) {
+std::unique_ptr<Unigram> with_tokens(Texts lines, const Texts& added) {
   Options options = options_with("vocab", std::string("a.model"));
-  options.set("added_tokens", tokens);
+  options.set("added_tokens", added);
   auto tokenizer = std::make_unique<Unigram>(options, TokenizerContext());
   tokenizer->load(std::move(lines));
   return tokenizer;
 }
 
-TEST(Unigram, AnAddedTokenIsAPieceWhereverItStands) {
+TEST(Unigram, AnAddedTokenIsATokenWhereverItStands) {
   const auto tokenizer = with_tokens(with_gaps(), {"special </s>", "special <unk>"});
   const std::string text = "the</s> low <extra_id_0><unk>";
-  EXPECT_EQ(pieces(*tokenizer, text), (Texts{"▁th", "e", "</s>", "▁low", "<extra_id_0>", "<unk>"}));
+  EXPECT_EQ(tokens(*tokenizer, text), (Texts{"▁th", "e", "</s>", "▁low", "<extra_id_0>", "<unk>"}));
   Numbers numbers;
   std::vector<ByteRange> ranges;
   tokenizer->encode(text, numbers, ranges);
   EXPECT_EQ(ranges, (std::vector<ByteRange>{{0, 2}, {2, 3}, {3, 7}, {8, 11}, {12, 24}, {24, 29}}));
   EXPECT_EQ(tokenizer->decode(numbers), "the low");
-  EXPECT_NE(pieces(*loaded(with_gaps()), "the</s>"), pieces(*tokenizer, "the</s>"))
+  EXPECT_NE(tokens(*loaded(with_gaps()), "the</s>"), tokens(*tokenizer, "the</s>"))
       << "which is text for runs without the option";
   EXPECT_EQ(message_of<Error>([] { with_tokens(with_gaps(), {"special <drug>"}); }),
             "added_tokens names \"<drug>\", which the vocabulary does not hold");
@@ -226,8 +226,8 @@ TEST(Unigram, AnAddedTokenIsAPieceWhereverItStands) {
 TEST(Unigram, OfTwoModelsAnAddedTokenStandsInFrontOfACode) {
   const Texts lines = two_sides();
   const auto tokenizer = with_tokens(lines, {"special </s>"});
-  EXPECT_EQ(pieces(*tokenizer, "</s>>>de<< new"), (Texts{"</s>", ">>de<<", "▁new"}));
-  EXPECT_EQ(pieces(tokenizer->target_tokenizer(), "</s>").front(), "</s>");
+  EXPECT_EQ(tokens(*tokenizer, "</s>>>de<< new"), (Texts{"</s>", ">>de<<", "▁new"}));
+  EXPECT_EQ(tokens(tokenizer->target_tokenizer(), "</s>").front(), "</s>");
   const std::int32_t high = static_cast<std::int32_t>(std::ranges::find(lines, "▁high") - lines.begin());
   EXPECT_EQ(tokenizer->target_tokenizer().decode({{high, high}}), "high high")
       << "runs without the option keep the blank";
@@ -237,7 +237,7 @@ const TextCounts some_words = {{"low", 50},    {"lower", 20}, {"newest", 60}, {"
                                {"Zürich", 30}, {"don't", 20}, {"the", 100},   {"tower\tof\n", 9},
                                {"new low", 7}, {"hoch", 5}};
 
-// What stands in the middle of a long run of unknown characters is not shown to the library: pieces and
+// What stands in the middle of a long run of unknown characters is not shown to the library: tokens and
 // ranges are those of the whole text all the same.
 TEST(Unigram, CutsLongRunsOfUnknownCharactersAsTheLibrary) {
   const auto tokenizer = trained({{"a text of few words", 3}}, 30);
@@ -255,15 +255,15 @@ TEST(Unigram, CutsLongRunsOfUnknownCharactersAsTheLibrary) {
         "a " + times(3000, "\u4e2d\u6587") + " text" + times(2000, "\u00df") + "of words",
         times(2000, "\u4e2d\x01"), times(1500, "\u4e2d a"), times(900, "\u4e2d") + "a" + times(900, "\u6587"),
         "a" + times(3000, "\u0301"), times(1000, "\u3000\u4e2d"), times(2000, "\xff")}) {
-    Numbers pieces;
+    Numbers tokens;
     std::vector<ByteRange> ranges;
-    tokenizer->encode(text, pieces, ranges);
+    tokenizer->encode(text, tokens, ranges);
     const auto cut = library.EncodeAsImmutableProto(text);
-    ASSERT_EQ(pieces.size(), cut.pieces_size()) << text.substr(0, 20);
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
-      const auto piece = cut.pieces(static_cast<int>(i));
-      EXPECT_EQ(pieces[i], static_cast<std::int32_t>(piece.id())) << text.substr(0, 20) << i;
-      EXPECT_EQ(ranges[i], (ByteRange{piece.begin(), piece.end()})) << text.substr(0, 20) << i;
+    ASSERT_EQ(tokens.size(), cut.tokens_size()) << text.substr(0, 20);
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      const auto token = cut.tokens(static_cast<int>(i));
+      EXPECT_EQ(tokens[i], static_cast<std::int32_t>(token.id())) << text.substr(0, 20) << i;
+      EXPECT_EQ(ranges[i], (ByteRange{token.begin(), token.end()})) << text.substr(0, 20) << i;
     }
   }
 }
@@ -272,29 +272,29 @@ TEST(Unigram, TrainsWordsWithMarks) {
   const auto tokenizer = trained(some_words, 60);
   EXPECT_EQ(Texts(tokenizer->vocabulary().begin(), tokenizer->vocabulary().begin() + 5),
             (Texts{"<pad>", "<unk>", "<s>", "</s>", "<mask>"}));
-  EXPECT_EQ(pieces(*tokenizer, "low"), Texts{"▁low"});
-  EXPECT_EQ(pieces(*tokenizer, "the\tlow").back(), "▁low");
+  EXPECT_EQ(tokens(*tokenizer, "low"), Texts{"▁low"});
+  EXPECT_EQ(tokens(*tokenizer, "the\tlow").back(), "▁low");
   Numbers numbers;
   tokenizer->encode("lowest Zürich tower", numbers);
   EXPECT_EQ(tokenizer->decode(numbers), "lowest Zürich tower");
-  EXPECT_EQ(pieces(*tokenizer, "日").back(), "<unk>");
-  EXPECT_EQ(pieces(*trained(some_words, 320, true), "日"), (Texts{"▁", "<0xE6>", "<0x97>", "<0xA5>"}));
+  EXPECT_EQ(tokens(*tokenizer, "日").back(), "<unk>");
+  EXPECT_EQ(tokens(*trained(some_words, 320, true), "日"), (Texts{"▁", "<0xE6>", "<0x97>", "<0xA5>"}));
 }
 
 TEST(Unigram, LoadsTheLinesOfWhatWasTrained) {
   const auto first = trained(some_words, 60);
   const Texts lines = vocabulary_lines_of(*first);
-  EXPECT_EQ(piece_count(lines), first->vocabulary().size());
-  EXPECT_EQ(sentencepiece_pieces(sentencepiece_model(lines, "model")),
+  EXPECT_EQ(token_count(lines), first->vocabulary().size());
+  EXPECT_EQ(sentencepiece_tokens(sentencepiece_model(lines, "model")),
             Texts(first->vocabulary().begin(), first->vocabulary().end()));
   const SentencepieceContents contents = sentencepiece_contents(sentencepiece_model(lines, "model"));
-  ASSERT_EQ(contents.pieces.size(), first->vocabulary().size());
-  EXPECT_EQ(contents.pieces.back().first, first->vocabulary().back());
-  EXPECT_LT(contents.pieces.back().second, 0.0F) << "the logarithm of a share";
+  ASSERT_EQ(contents.tokens.size(), first->vocabulary().size());
+  EXPECT_EQ(contents.tokens.back().first, first->vocabulary().back());
+  EXPECT_LT(contents.tokens.back().second, 0.0F) << "the logarithm of a share";
   EXPECT_GT(contents.charsmap.size(), 1000U);
   const auto second = loaded(lines);
   EXPECT_EQ(second->vocabulary_lines(), lines);
-  EXPECT_EQ(pieces(*first, "lowest Zürich"), pieces(*second, "lowest Zürich"));
+  EXPECT_EQ(tokens(*first, "lowest Zürich"), tokens(*second, "lowest Zürich"));
 }
 
 /// Words of syllables, as often as in texts: few often, many seldom.
@@ -320,7 +320,7 @@ TextCounts many_words() {
 TEST(Unigram, EqualTextsGiveEqualBytes) {
   const Texts lines = trained(many_words(), 400)->vocabulary_lines();
   EXPECT_EQ(trained(many_words(), 400)->vocabulary_lines(), lines);
-  EXPECT_EQ(sha256(vocabulary_text(std::span(lines).first(piece_count(lines)))),
+  EXPECT_EQ(sha256(vocabulary_text(std::span(lines).first(token_count(lines)))),
             "c7f12d19839588540313ed0bffca783eec5952c3985793b0dfd5a6cef55dd78e");
   if (std::string(ENCORE_SENTENCEPIECE_VERSION) != "0.1.97")
     GTEST_SKIP() << "the stored model is that of SentencePiece 0.1.97";
@@ -332,22 +332,22 @@ TEST(Unigram, RefusesWhatIsNoVocabularyOfItsOwn) {
   const auto refusal = [](Texts of) {
     return message_of<Error>([&] { empty_tokenizer()->load(std::move(of)); });
   };
-  const auto without = [&](const std::string& piece) {
+  const auto without = [&](const std::string& token) {
     Texts fewer = lines;
-    std::erase(fewer, piece);
+    std::erase(fewer, token);
     return fewer;
   };
   EXPECT_EQ(
       refusal({lines.begin(), lines.end() - 2}),
-      "the vocabulary holds pieces alone, and a unigram vocabulary needs a model of SentencePiece, which "
+      "the vocabulary holds tokens alone, and a unigram vocabulary needs a model of SentencePiece, which "
       "says how texts are cut; give vocab = \"FILE.model\", or vocab_size to train one");
   EXPECT_EQ(refusal({lines.begin(), lines.end() - 1}),
-            "behind the pieces of a unigram vocabulary one \"model\" is expected, or a \"source\" and a "
+            "behind the tokens of a unigram vocabulary one \"model\" is expected, or a \"source\" and a "
             "\"target\"");
   EXPECT_EQ(refusal(without("<unk>")),
             "the vocabulary has no <unk>; a unigram vocabulary needs <pad>, <unk>, <s> and </s>");
   EXPECT_EQ(refusal(without("▁wide")),
-            "piece 10 of the model is \"▁wide\", and the vocabulary has another one there; they belong to "
+            "token 10 of the model is \"▁wide\", and the vocabulary has another one there; they belong to "
             "different files");
   Texts broken = lines;
   broken.back() = "model " + to_base64("no model");
@@ -363,7 +363,7 @@ TEST(Unigram, RefusesWhatIsNoVocabularyOfItsOwn) {
 TEST(Unigram, RefusesWhatItCannotTrain) {
   EXPECT_EQ(
       message_of<Error>([] { trained(some_words, 16); }),
-      "vocab_size = 16 is too small for this text: its characters and the special pieces already need 22");
+      "vocab_size = 16 is too small for this text: its characters and the special tokens already need 22");
   EXPECT_EQ(message_of<Error>([] { trained({}, 60); }),
             "there is no text to train a model of SentencePiece from");
   EXPECT_EQ(message_of<Error>([] { empty_tokenizer()->train(some_words); }),
@@ -374,11 +374,11 @@ TEST(Unigram, RefusesWhatItCannotTrain) {
   both.set("vocab_size", std::int64_t{60});
   EXPECT_EQ(message_of<OptionError>([&] { Unigram(both, {}); }),
             "vocab and vocab_size exclude each other: a model is read or trained");
-  // No text can have fewer pieces: known before any text is read.
+  // No text can have fewer tokens: known before any text is read.
   Options bytes = options_with("byte_fallback", true);
   bytes.set("vocab_size", std::int64_t{260});
   EXPECT_EQ(message_of<OptionError>([&] { Unigram(bytes, {}); }),
-            "vocab_size = 260 is too small with byte_fallback: 256 bytes and 5 special pieces already need "
+            "vocab_size = 260 is too small with byte_fallback: 256 bytes and 5 special tokens already need "
             "261");
   bytes.set("vocab_size", std::int64_t{261});
   EXPECT_NO_THROW(Unigram(bytes, {}));

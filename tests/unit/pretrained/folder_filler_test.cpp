@@ -28,7 +28,7 @@ Catalogue catalogue() {
           Schema().integer("heads", 4, {.help = "heads", .min = 1}).number("attention_dropout", 0.0, share);
     if (offer.name == "wordpiece")
       offer.options = Schema()
-                          .optional("vocab", OptionType::path, {.help = "one piece a line"})
+                          .optional("vocab", OptionType::path, {.help = "one token a line"})
                           .optional("vocab_size", OptionType::integer, {.help = "trained"})
                           .boolean("lowercase", false, {.help = "lower the text"});
   }
@@ -150,7 +150,7 @@ TEST(FolderFiller, ComparesTheTokenizer) {
   EXPECT_EQ(filling_problem(text), "no error");
   testing::write_bytes(other / "pieces.txt", "[UNK]\n");
   EXPECT_EQ(filling_problem(text), "a.toml:21:9: tokenizer.vocab names " + (other / "pieces.txt").string() +
-                                       ", but the pieces that model.from was trained with are in " +
+                                       ", but the tokens that model.from was trained with are in " +
                                        (folder / "vocab.txt").string() + "; leave it out");
 }
 
@@ -188,7 +188,7 @@ TEST(FolderFiller, ASweepMayVaryTheFolder) {
 TEST(FolderFiller, SequencesFitIntoTheTableOfPositions) {
   const TinyFolder folder;
   const std::string found = filling_problem(experiment(folder), {"data.max_length=64"});
-  EXPECT_NE(found.find("option \"max_positions\" of [model] is 32, but sequences have up to 64 pieces "
+  EXPECT_NE(found.find("option \"max_positions\" of [model] is 32, but sequences have up to 64 tokens "
                        "(data.max_length); shorten them: the table comes with model.from"),
             std::string::npos)
       << found;

@@ -37,11 +37,11 @@ std::string option_in(const FolderSettings& settings, const std::string& name, c
 
 /// A tokenizer.json of the vocabulary of the folder, with a token behind it where one is given.
 json whole(const json& added = json::array()) {
-  const auto marker = [](const char* piece, int number) {
-    return json{{"id", piece}, {"ids", {number}}, {"tokens", {piece}}};
+  const auto marker = [](const char* token, int number) {
+    return json{{"id", token}, {"ids", {number}}, {"tokens", {token}}};
   };
-  const auto special = [](const char* piece, int segment) {
-    return json{{"SpecialToken", {{"id", piece}, {"type_id", segment}}}};
+  const auto special = [](const char* token, int segment) {
+    return json{{"SpecialToken", {{"id", token}, {"type_id", segment}}}};
   };
   const auto text = [](const char* name, int segment) {
     return json{{"Sequence", {{"id", name}, {"type_id", segment}}}};
@@ -170,7 +170,7 @@ TEST(FolderSettings, NameTokensThatAreFoundInTexts) {
   EXPECT_EQ(option_in(settings_in(folder), "added_tokens"), "[normalized,outside <drug>, special lund]");
   folder.write("tokenizer_config.json", R"({"extra_special_tokens": ["[E9]"]})");
   EXPECT_EQ(problem_in(folder), (folder / "tokenizer_config.json").string() +
-                                    ": the token \"[E9]\" has no row in the table of pieces: " +
+                                    ": the token \"[E9]\" has no row in the table of tokens: " +
                                     (folder / "tokenizer.json").string() + " does not hold it");
   folder.write("tokenizer_config.json", R"({"mask_token": {"content": "[MASK]", "lstrip": true}})");
   EXPECT_EQ(option_in(settings_in(folder), "added_tokens"),
@@ -205,10 +205,10 @@ TEST(FolderSettings, ReadAddedTokensOfOlderVersions) {
   EXPECT_EQ(option_in(settings_in(folder), "added_tokens"), "[special lund]");
   folder.write("added_tokens.json", R"({"lund": 4})");
   EXPECT_EQ(problem_in(folder), (folder / "added_tokens.json").string() +
-                                    ": the added token \"lund\" has the number 4, but it is piece 5 in " +
+                                    ": the added token \"lund\" has the number 4, but it is token 5 in " +
                                     (folder / "vocab.txt").string() +
                                     "; save the tokenizer again with save_pretrained, so that "
-                                    "tokenizer.json holds all pieces");
+                                    "tokenizer.json holds all tokens");
 }
 
 TEST(FolderSettings, RefusePartsOfTokenizerJsonThatCutOtherwise) {
@@ -227,7 +227,7 @@ TEST(FolderSettings, RefusePartsOfTokenizerJsonThatCutOtherwise) {
   EXPECT_EQ(problem_with("/model/max_input_chars_per_word", 9),
             file + ": max_input_chars_per_word is 9, but this tokenizer cuts words of up to 100 characters");
   EXPECT_EQ(problem_with("/model/vocab/lund", 4),
-            file + ": the piece \"lund\" has the number 4, but not in " + (folder / "vocab.txt").string() +
+            file + ": the token \"lund\" has the number 4, but not in " + (folder / "vocab.txt").string() +
                 "; they belong to different models");
   EXPECT_NE(
       problem_with("/post_processor/pair/4/SpecialToken/type_id", 0).find(file + ": the post_processor is "),

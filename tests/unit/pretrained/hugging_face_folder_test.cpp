@@ -127,12 +127,12 @@ TEST(HuggingFaceFolder, WaitsForNoPipe) {
 TEST(HuggingFaceFolder, IsRefusedWhereTheVocabularyIsOfAnotherModel) {
   const TinyFolder folder;
   folder.set("vocab_size", 5);
-  EXPECT_EQ(folder_problem(folder.path()), (folder / "vocab.txt").string() + " has 6 pieces, but " +
+  EXPECT_EQ(folder_problem(folder.path()), (folder / "vocab.txt").string() + " has 6 tokens, but " +
                                                (folder / "config.json").string() +
                                                " says vocab_size = 5; they belong to different models");
   folder.set("vocab_size", 8);
   EXPECT_EQ(folder_problem(folder.path()),
-            (folder / "vocab.txt").string() + " has 6 pieces, but " + (folder / "config.json").string() +
+            (folder / "vocab.txt").string() + " has 6 tokens, but " + (folder / "config.json").string() +
                 " says vocab_size = 8; where the rest is room for more, add lines such as [unused1]");
 }
 
@@ -158,7 +158,7 @@ TEST(HuggingFaceFolder, IsRefusedWhereTheTokenizerIsNoWordPiece) {
             file + ": the tokenizer's model is \"BPE\"; supported is \"WordPiece\"");
   folder.write("tokenizer.json", R"({"model": {"type": "WordPiece", "vocab": {"[UNK]": 0, "b": 2}}})");
   EXPECT_EQ(folder_problem(folder.path()),
-            file + ": no piece has the number 1, and every number below 2 must be that of one piece");
+            file + ": no token has the number 1, and every number below 2 must be that of one token");
 }
 
 }  // namespace

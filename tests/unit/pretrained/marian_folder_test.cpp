@@ -19,13 +19,13 @@ using testing::sentencepiece_model_of;
 using testing::TinyFolder;
 using Lines = std::vector<std::string>;
 
-const Lines some_pieces = {"<pad>", "<unk>", ">>de<<", "</s>", "▁a", "b"};
+const Lines some_tokens = {"<pad>", "<unk>", ">>de<<", "</s>", "▁a", "b"};
 
 struct MarianFolder : TinyFolder {
   MarianFolder() {
     remove("vocab.txt");
     write("config.json", marian_config().dump(2));
-    write("vocab.json", vocab_json(some_pieces));
+    write("vocab.json", vocab_json(some_tokens));
     write("source.spm", sentencepiece_model_of({"<unk>", "▁a"}));
     write("target.spm", sentencepiece_model_of({"<unk>", "b"}));
   }
@@ -39,8 +39,8 @@ TEST(MarianFolder, IsOpenedWithBothModels) {
   EXPECT_FALSE(model.tokenizer.flag);
   EXPECT_EQ(model.tokenizer.vocabulary, folder / "vocab.json");
   const Lines lines = load_vocabulary(model.tokenizer.vocabulary);
-  EXPECT_EQ(piece_count(lines), some_pieces.size());
-  EXPECT_EQ(Lines(lines.begin(), lines.begin() + 6), some_pieces);
+  EXPECT_EQ(token_count(lines), some_tokens.size());
+  EXPECT_EQ(Lines(lines.begin(), lines.begin() + 6), some_tokens);
   EXPECT_EQ(sentencepiece_model(lines, "source"), sentencepiece_model_of({"<unk>", "▁a"}));
   EXPECT_EQ(sentencepiece_model(lines, "target"), sentencepiece_model_of({"<unk>", "b"}));
   EXPECT_EQ(sentencepiece_model(lines, "model"), "");
@@ -84,10 +84,10 @@ TEST(MarianFolder, IsRefusedWhereItsVocabularyDoesNotFit) {
             (folder / "tokenizer_config.json").string() +
                 ": separate_vocabs is true, but sources and targets have one vocabulary here");
   folder.remove("tokenizer_config.json");
-  Lines more = some_pieces;
+  Lines more = some_tokens;
   more.emplace_back("c");
   folder.write("vocab.json", vocab_json(more));
-  EXPECT_EQ(folder_problem(folder.path()), (folder / "vocab.json").string() + " has 7 pieces, but " +
+  EXPECT_EQ(folder_problem(folder.path()), (folder / "vocab.json").string() + " has 7 tokens, but " +
                                                (folder / "config.json").string() +
                                                " says vocab_size = 6; they belong to different models");
 }
@@ -133,15 +133,15 @@ TEST(SentencePieceFile, IsRefusedWhereItIsNone) {
     return testing::message_of<Error>([&] { load_vocabulary(file); });
   };
   const std::string none = file + ": this is no model of SentencePiece: ";
-  EXPECT_EQ(refusal(""), none + "it has no pieces");
+  EXPECT_EQ(refusal(""), none + "it has no tokens");
   EXPECT_EQ(refusal("[PAD]\n[UNK]\n"), none + "a field is stored in a way that is not known");
   EXPECT_EQ(refusal(sentencepiece_model_of({"<unk>", "a"}).substr(0, 12)), none + "it ends within a field");
-  EXPECT_EQ(refusal(sentencepiece_model_of({"<unk>", ""})), none + "piece 1 is empty");
-  EXPECT_EQ(refusal(sentencepiece_model_of({"<unk>", "\xFF"})), none + "piece 1 is not UTF-8");
+  EXPECT_EQ(refusal(sentencepiece_model_of({"<unk>", ""})), none + "token 1 is empty");
+  EXPECT_EQ(refusal(sentencepiece_model_of({"<unk>", "\xFF"})), none + "token 1 is not UTF-8");
   EXPECT_EQ(refusal(std::string(12, '\xFF')), none + "a number has too many digits");
   EXPECT_EQ(
       refusal(sentencepiece_model_of({"<unk>", "a\nb"})),
-      file + ": piece 1 of this model of SentencePiece holds a line end, and a vocabulary is kept in lines");
+      file + ": token 1 of this model of SentencePiece holds a line end, and a vocabulary is kept in lines");
   EXPECT_EQ(testing::message_of<Error>([&] {
               load_vocabulary(folder / "none.spm");
             }).find("cannot read the SentencePiece model " + (folder / "none.spm").string()),

@@ -42,7 +42,7 @@ struct RobertaFolder : TinyFolder {
   }
 };
 
-TEST(RobertaFolder, IsOpenedWithPiecesAndMerges) {
+TEST(RobertaFolder, IsOpenedWithTokensAndMerges) {
   const RobertaFolder folder;
   HuggingFaceFolder model = open_hugging_face_folder(folder.path());
   EXPECT_EQ(model.config.max_positions, 30);
@@ -88,12 +88,12 @@ TEST(RobertaFolder, IsRefusedWithoutMerges) {
       << folder_problem(folder.path());
 }
 
-TEST(RobertaFolder, IsRefusedWhereItsPaddingIsAnotherPiece) {
+TEST(RobertaFolder, IsRefusedWhereItsPaddingIsAnotherToken) {
   const RobertaFolder folder;
   folder.set("pad_token_id", 0);
   EXPECT_EQ(folder_problem(folder.path()),
             (folder / "config.json").string() +
-                ": pad_token_id is 0, and positions are counted from it, but the piece <pad> of "
+                ": pad_token_id is 0, and positions are counted from it, but the token <pad> of "
                 "the vocabulary has the number 1");
 }
 
@@ -125,9 +125,9 @@ TEST(RobertaFolder, MergesAreWrittenAsTheyWereRead) {
 }
 
 TEST(RobertaFolder, MergesOfATrainedVocabularyAreAllThatItAllows) {
-  const Lines pieces = {"[UNK]", "a", "b", "ab", "ba", "aba"};
+  const Lines tokens = {"[UNK]", "a", "b", "ab", "ba", "aba"};
   const std::vector<std::int32_t> specials = {0};
-  EXPECT_EQ(merges_text(pieces, specials), "#version: 0.2\na b\nb a\na ba\nab a\n");
+  EXPECT_EQ(merges_text(tokens, specials), "#version: 0.2\na b\nb a\na ba\nab a\n");
 }
 
 }  // namespace

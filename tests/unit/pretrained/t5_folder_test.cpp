@@ -18,7 +18,7 @@ using testing::sentencepiece_model_of;
 using testing::TinyFolder;
 using Lines = std::vector<std::string>;
 
-const Lines own_pieces = {"<pad>", "</s>", "<unk>", "▁a", "b"};
+const Lines own_tokens = {"<pad>", "</s>", "<unk>", "▁a", "b"};
 
 /// Nine rows: five tokens, two gaps, two unused.
 struct T5Folder : TinyFolder {
@@ -26,7 +26,7 @@ struct T5Folder : TinyFolder {
     remove("vocab.txt");
     write("config.json", t5_config().dump(2));
     write("tokenizer_config.json", R"({"extra_ids": 2})");
-    write("spiece.model", sentencepiece_model_of(own_pieces));
+    write("spiece.model", sentencepiece_model_of(own_tokens));
     const std::vector<float> values(9 * 8, 0.5F);
     const auto bytes = std::as_bytes(std::span(values));
     save_safetensors(path() / "model.safetensors",
@@ -94,13 +94,13 @@ TEST(T5Folder, HasGapsAndRowsForNothingBehindItsPieces) {
   const Lines lines = load_vocabulary(model.tokenizer.vocabulary);
   EXPECT_EQ(Lines(lines.begin(), lines.end() - 2), (Lines{"<pad>", "</s>", "<unk>", "▁a", "b", "<extra_id_1>",
                                                           "<extra_id_0>", "[unused0]", "[unused1]"}));
-  EXPECT_EQ(sentencepiece_model(lines, "model"), sentencepiece_model_of(own_pieces));
+  EXPECT_EQ(sentencepiece_model(lines, "model"), sentencepiece_model_of(own_tokens));
   EXPECT_EQ(files_of_hugging_face_folder(folder.path()),
             (Lines{"config.json", "model.safetensors", "spiece.model", "tokenizer_config.json"}));
   folder.remove("tokenizer_config.json");  // 100 gaps, as T5Tokenizer has it; here is room for the last
   EXPECT_EQ(load_vocabulary(folder / "spiece.model")[5], "<extra_id_99>");
   folder.remove("config.json");
-  EXPECT_EQ(piece_count(load_vocabulary(folder / "spiece.model")), own_pieces.size());
+  EXPECT_EQ(token_count(load_vocabulary(folder / "spiece.model")), own_tokens.size());
 }
 
 std::string settings_problem(const T5Folder& folder) {
@@ -120,7 +120,7 @@ TEST(T5Folder, NamesTheTokensThatAreFoundInTexts) {
   folder.write("tokenizer_config.json", R"({"extra_ids": 2, "additional_special_tokens": ["<extra_id_0>"]})");
   EXPECT_EQ(settings_problem(folder),
             (folder / "tokenizer_config.json").string() +
-                ": additional_special_tokens names 1 pieces <extra_id_...>, but extra_ids is 2; name all of "
+                ": additional_special_tokens names 1 tokens <extra_id_...>, but extra_ids is 2; name all of "
                 "them there, or leave additional_special_tokens out");
   folder.write("tokenizer_config.json",
                R"({"extra_ids": 2, "extra_special_tokens": ["<extra_id_0>", "<extra_id_1>"]})");
@@ -141,12 +141,12 @@ TEST(T5Folder, NamesTheTokensThatAreFoundInTexts) {
 TEST(T5Folder, HasTheSameModelInTokenizerJson) {
   const T5Folder folder;
   json vocab = json::array();
-  for (const char* piece : {"<pad>", "</s>", "<unk>", "▁a", "b", "<extra_id_1>", "<extra_id_0>"})
-    vocab.push_back({piece, 0.0});
-  const auto problem_with = [&](const json& pieces, const json& normalizer) {
+  for (const char* token : {"<pad>", "</s>", "<unk>", "▁a", "b", "<extra_id_1>", "<extra_id_0>"})
+    vocab.push_back({token, 0.0});
+  const auto problem_with = [&](const json& tokens, const json& normalizer) {
     folder.write(
         "tokenizer.json",
-        json{{"normalizer", normalizer}, {"model", {{"type", "Unigram"}, {"vocab", pieces}}}}.dump());
+        json{{"normalizer", normalizer}, {"model", {{"type", "Unigram"}, {"vocab", tokens}}}}.dump());
     return settings_problem(folder);
   };
   EXPECT_EQ(problem_with(vocab, nullptr), no_problem);
@@ -155,13 +155,13 @@ TEST(T5Folder, HasTheSameModelInTokenizerJson) {
   json scored = vocab;
   scored[3][1] = -2.5;
   EXPECT_EQ(problem_with(scored, nullptr),
-            file + "piece 3 of model.vocab is [\"▁a\",-2.5], but not in " + other);
+            file + "token 3 of model.vocab is [\"▁a\",-2.5], but not in " + other);
   json renamed = vocab;
   renamed[6][0] = "<extra_id_7>";
   EXPECT_EQ(problem_with(renamed, nullptr),
-            file + "piece 6 of model.vocab is [\"<extra_id_7>\",0.0], but not in " + other);
+            file + "token 6 of model.vocab is [\"<extra_id_7>\",0.0], but not in " + other);
   EXPECT_EQ(problem_with(json::array(), nullptr),
-            file + "model.vocab has no list of the 5 pieces of " + other);
+            file + "model.vocab has no list of the 5 tokens of " + other);
   EXPECT_EQ(problem_with(vocab, {{"type", "Precompiled"}, {"precompiled_charsmap", "AAAA"}}),
             file + "the precompiled_charsmap of the normalizer is not that of " + other);
 }
@@ -179,10 +179,10 @@ TEST(T5Folder, IsTiedAsItsTensorsSay) {
 TEST(T5Folder, CountsByTheFilesThatSayItsPieces) {
   const T5Folder folder;
   const std::string whole = sha256_of_content(folder.path()),
-                    pieces = sha256_of_content(folder / "spiece.model");
+                    tokens = sha256_of_content(folder / "spiece.model");
   folder.write("tokenizer_config.json", R"({"extra_ids": 1})");
   EXPECT_NE(sha256_of_content(folder.path()), whole);
-  EXPECT_NE(sha256_of_content(folder / "spiece.model"), pieces);
+  EXPECT_NE(sha256_of_content(folder / "spiece.model"), tokens);
 }
 
 TEST(T5Folder, ItsTokenizerIsWrittenAsItWasRead) {
@@ -190,7 +190,7 @@ TEST(T5Folder, ItsTokenizerIsWrittenAsItWasRead) {
   const Lines lines = load_vocabulary(folder / "spiece.model");
   WrittenTokenizer tokenizer = {.tokenizer_class = "T5Tokenizer", .options = {}, .lines = lines};
   const auto files = t5_files.written(tokenizer);
-  EXPECT_EQ(files.at("spiece.model"), sentencepiece_model_of(own_pieces));
+  EXPECT_EQ(files.at("spiece.model"), sentencepiece_model_of(own_tokens));
   const json config = json::parse(files.at("tokenizer_config.json"));
   EXPECT_EQ(config.at("tokenizer_class"), "T5Tokenizer");
   EXPECT_EQ(config.at("extra_ids"), 2);
@@ -214,7 +214,7 @@ TEST(T5Folder, IsRefusedWhereAFileIsMissingOrDoesNotFit) {
       << folder_problem(folder.path());
   folder.remove("tokenizer_config.json");
   folder.set("vocab_size", 4);
-  EXPECT_EQ(folder_problem(folder.path()), (folder / "spiece.model").string() + " has 5 pieces, but " +
+  EXPECT_EQ(folder_problem(folder.path()), (folder / "spiece.model").string() + " has 5 tokens, but " +
                                                (folder / "config.json").string() +
                                                " says vocab_size = 4; they belong to different models");
   folder.remove("spiece.model");

@@ -150,10 +150,10 @@ class TinyFolder {
 };
 
 /// Returns a SentencePiece model of these tokens, as far as its file is read without the library.
-inline std::string sentencepiece_model_of(const std::vector<std::string>& pieces) {
+inline std::string sentencepiece_model_of(const std::vector<std::string>& tokens) {
   std::string file;
-  for (const std::string& piece : pieces) {
-    const std::string text = "\x0A" + std::string(1, static_cast<char>(piece.size())) + piece;
+  for (const std::string& token : tokens) {
+    const std::string text = "\x0A" + std::string(1, static_cast<char>(token.size())) + token;
     file += "\x0A" + std::string(1, static_cast<char>(text.size())) + text;
   }
   return file;

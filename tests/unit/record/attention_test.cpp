@@ -76,7 +76,7 @@ TEST(AttentionWeights, RefuseWhatDoesNotFit) {
             "these are no attention weights: a row of encoder.0.attention has another length");
   const nlohmann::json one_row = {{0.5, 0.25, 0.25}};
   EXPECT_EQ(changed("/texts/0/layers/1/heads/0/weights", one_row),
-            "these are no attention weights: the weights of decoder.0.cross do not fit its pieces");
+            "these are no attention weights: the weights of decoder.0.cross do not fit its tokens");
   EXPECT_EQ(changed("/step", 7), "no error") << "the sample is fine otherwise";
 }
 

@@ -20,7 +20,7 @@ std::vector<Event> samples() {
   const SetFacts facts{.examples = 10,
                        .tokens = 120,
                        .longest = 31,
-                       .unknown_pieces = 2,
+                       .unknown_tokens = 2,
                        .lengths = {.width = 2, .counts = {3, 7}},
                        .labels = {{"B-PER", 4}, {"O", 90}},
                        .counts = {{"cut words", 5}, {"cut sentences", 1}}};
@@ -233,7 +233,7 @@ TEST(Events, FactsOfASetFromBeforeTasksCountedForThemselvesAreCountsAndLabels) {
   EXPECT_EQ(started.data.at("train"), (SetFacts{.examples = 10,
                                                 .tokens = 16,
                                                 .longest = 2,
-                                                .unknown_pieces = 5,
+                                                .unknown_tokens = 5,
                                                 .lengths = {.width = 1, .counts = {4, 6}},
                                                 .labels = {{"B-PER", 4}, {"O", 90}},
                                                 .counts = {{"cut sentences", 1},

@@ -15,7 +15,7 @@ TEST(GenerateRequest, CrossesWithAllThatIsWished) {
                                    .decoding = {.beam = 3,
                                                 .top_k = 4,
                                                 .texts = 2,
-                                                .max_pieces = 50,
+                                                .max_tokens = 50,
                                                 .length_penalty = 0.6,
                                                 .temperature = 0.75,
                                                 .top_p = 0.9,
@@ -58,7 +58,7 @@ TEST(DecodingWishes, DrawsTakeThePlaceOfABeamAndTheOtherWayRound) {
 
 TEST(Decoding, ContradictionsNameTheOptionsThatWereTyped) {
   const auto said = [](const Decoding& decoding) { return contradiction_in(decoding, generate_options); };
-  EXPECT_EQ(said({.max_pieces = -3}), "--max-tokens is -3; it must be at least 0");
+  EXPECT_EQ(said({.max_tokens = -3}), "--max-tokens is -3; it must be at least 0");
   EXPECT_EQ(said({.top_p = 2.0}), "--top-p is 2.0; it must be above 0 and at most 1");
   EXPECT_EQ(said({.stop = {""}}), "a text of --stop is empty; every text would end at once");
   EXPECT_EQ(
@@ -70,7 +70,7 @@ TEST(Decoding, ContradictionsNameTheOptionsThatWereTyped) {
       "--top-k = 3 cuts what is drawn, and with --temperature = 0.0 nothing is; give a temperature above 0");
   EXPECT_EQ(
       said({.beam = 2, .temperature = 0.5}),
-      "--beam = 2 follows the most probable texts, and --temperature = 0.5 draws pieces; give one of them");
+      "--beam = 2 follows the most probable texts, and --temperature = 0.5 draws tokens; give one of them");
 }
 
 TEST(Decoding, ContradictionsAreNamed) {
@@ -89,10 +89,10 @@ TEST(Decoding, ContradictionsAreNamed) {
   expect({.temperature = 1.0, .top_p = 1.5}, "top_p is 1.5; it must be above 0 and at most 1");
   expect({.repetition_penalty = 0.0}, "repetition_penalty is 0.0; it must be above 0");
   expect({.texts = 0}, "texts is 0; it must be at least 1");
-  expect({.max_pieces = -1}, "max_pieces is -1; it must be at least 0");
+  expect({.max_tokens = -1}, "max_pieces is -1; it must be at least 0");
   expect({.stop = {"a", ""}}, "a text of stop is empty; every text would end at once");
   expect({.beam = 2, .temperature = 0.5},
-         "beam = 2 follows the most probable texts, and temperature = 0.5 draws pieces; give one of them");
+         "beam = 2 follows the most probable texts, and temperature = 0.5 draws tokens; give one of them");
   expect({.top_k = 5},
          "top_k = 5 cuts what is drawn, and with temperature = 0.0 nothing is; give a temperature above 0");
   expect({.top_p = 0.5},

@@ -30,7 +30,7 @@ const std::vector<ServeMessage>& samples() {
                  .task = "qa",
                  .fields = {"question", "context"},
                  .labels = {"", "<b>"}},
-      ServeAnswers{{{.id = 2, .outcome = ServeOutcome::refused, .pieces = 9, .text = "why"},
+      ServeAnswers{{{.id = 2, .outcome = ServeOutcome::refused, .tokens = 9, .text = "why"},
                     {.id = 3, .outcome = ServeOutcome::part, .text = std::string(70000, 'x')}}}};
   return all;
 }
@@ -60,14 +60,14 @@ std::string framed(const std::string& payload) {
 TEST(ServeMessages, CrossWholeInAnyPieces) {
   std::string bytes;
   for (const ServeMessage& message : samples()) bytes += serve_frame(message);
-  for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, std::size_t{4096}, bytes.size()}) {
+  for (const std::size_t token : {std::size_t{1}, std::size_t{7}, std::size_t{4096}, bytes.size()}) {
     ServeFrames frames;
     std::vector<ServeMessage> received;
-    for (std::size_t at = 0; at < bytes.size(); at += piece) {
-      frames.add(std::string_view(bytes).substr(at, piece));
+    for (std::size_t at = 0; at < bytes.size(); at += token) {
+      frames.add(std::string_view(bytes).substr(at, token));
       while (auto message = frames.next()) received.push_back(std::move(*message));
     }
-    EXPECT_EQ(received, samples()) << "in pieces of " << piece;
+    EXPECT_EQ(received, samples()) << "in parts of " << token;
     EXPECT_TRUE(frames.empty());
   }
 }

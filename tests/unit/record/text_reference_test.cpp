@@ -20,15 +20,15 @@ TextReference some_reference() {
   reference.histograms.labels = {{"B-PER", 0}, {"O", 0}};
   for (int i = 0; i < 10; ++i)
     reference.histograms.add(
-        {.pieces = 5 + i, .unknown = i % 2, .confidence = 0.9, .labels = {{"O", 3}, {"B-PER", i % 3}}});
+        {.tokens = 5 + i, .unknown = i % 2, .confidence = 0.9, .labels = {{"O", 3}, {"B-PER", i % 3}}});
   return reference;
 }
 
 TEST(TextFacts, ComeBackAsTheyWere) {
   const TextFacts full{
-      .pieces = 7, .unknown = 2, .confidence = 0.75, .distance = 1.5, .labels = {{"O", 4}, {"B-PER", 1}}};
+      .tokens = 7, .unknown = 2, .confidence = 0.75, .distance = 1.5, .labels = {{"O", 4}, {"B-PER", 1}}};
   EXPECT_EQ(TextFacts::parse(full.json()), full);
-  const TextFacts few{.pieces = 3};
+  const TextFacts few{.tokens = 3};
   EXPECT_EQ(TextFacts::parse(few.json()), few);
   EXPECT_EQ(few.json(), R"({"pieces":3,"unknown":0})");
 }
@@ -81,21 +81,21 @@ std::size_t bin(const TextFacts& facts, const std::string& stream) {
 }
 
 TEST(TextHistograms, SmallLengthsHaveBinsOfTheirOwn) {
-  for (std::int64_t pieces = 1; pieces < 12; ++pieces)
-    EXPECT_LT(bin({.pieces = pieces}, pieces_stream), bin({.pieces = pieces + 1}, pieces_stream)) << pieces;
-  EXPECT_EQ(bin({.pieces = 0}, pieces_stream), 0U);
-  EXPECT_EQ(bin({.pieces = std::int64_t{1} << 40}, pieces_stream), 127U);
+  for (std::int64_t tokens = 1; tokens < 12; ++tokens)
+    EXPECT_LT(bin({.tokens = tokens}, tokens_stream), bin({.tokens = tokens + 1}, tokens_stream)) << tokens;
+  EXPECT_EQ(bin({.tokens = 0}, tokens_stream), 0U);
+  EXPECT_EQ(bin({.tokens = std::int64_t{1} << 40}, tokens_stream), 127U);
 }
 
 TEST(TextHistograms, TheEndsOfEachRangeHaveBins) {
-  EXPECT_EQ(bin({.pieces = 9}, unknown_stream), 0U);
-  EXPECT_EQ(bin({.pieces = 9, .unknown = 9}, unknown_stream), 20U);
-  EXPECT_EQ(bin({.pieces = 1, .confidence = 0.0}, confidence_stream), 0U);
-  EXPECT_EQ(bin({.pieces = 1, .confidence = 1.0}, confidence_stream), 64U);
-  EXPECT_EQ(bin({.pieces = 1, .distance = 1e300}, distance_stream), 127U);
-  EXPECT_EQ(bin({.pieces = 1, .labels = {{"O", 2}}}, "label/O"), 20U);
-  EXPECT_EQ(bin({.pieces = 1, .labels = {{"O", 2}}}, "label/B-PER"), 0U);
-  EXPECT_EQ(bin({.pieces = 1}, "label/O"), 0U) << "a text without labels has none";
+  EXPECT_EQ(bin({.tokens = 9}, unknown_stream), 0U);
+  EXPECT_EQ(bin({.tokens = 9, .unknown = 9}, unknown_stream), 20U);
+  EXPECT_EQ(bin({.tokens = 1, .confidence = 0.0}, confidence_stream), 0U);
+  EXPECT_EQ(bin({.tokens = 1, .confidence = 1.0}, confidence_stream), 64U);
+  EXPECT_EQ(bin({.tokens = 1, .distance = 1e300}, distance_stream), 127U);
+  EXPECT_EQ(bin({.tokens = 1, .labels = {{"O", 2}}}, "label/O"), 20U);
+  EXPECT_EQ(bin({.tokens = 1, .labels = {{"O", 2}}}, "label/B-PER"), 0U);
+  EXPECT_EQ(bin({.tokens = 1}, "label/O"), 0U) << "a text without labels has none";
 }
 
 TEST(TextHistograms, ADistanceIsAboutOneWithinItsCloud) {

@@ -1,4 +1,4 @@
-// Attention weights as charts and as a page: what belongs together, names, and that no piece of text becomes
+// Attention weights as charts and as a page: what belongs together, names, and that no token of text becomes
 // part of the page's own code.
 #include "report/attention_page.hpp"
 
@@ -27,7 +27,7 @@ AttentionLayer layer(const std::string& path, std::size_t heads, std::size_t cel
   return made;
 }
 
-/// Three pieces and two, all three kinds of attention.
+/// Three tokens and two, all three kinds of attention.
 AttentionText translation() {
   return {.tokens = {{"the"}, {"the"}, {"</s>", true}},
           .target = {{"<s>", true}, {"der"}},
@@ -72,7 +72,7 @@ TEST(AttentionCharts, StandOnTheirPaper) {
   AttentionText text = translation();
   text.hidden = {{"encoder.2.mix", "linear_attention"}};
   samples::expect_on_paper_and_apart(attention_drawing(text, "Attention of captions: the the"));
-  for (AttentionPiece& piece : text.tokens) piece.text = samples::hostile_names().back();
+  for (AttentionToken& token : text.tokens) token.text = samples::hostile_names().back();
   samples::expect_on_paper_and_apart(attention_drawing(text, samples::hostile_names().back()));
 }
 

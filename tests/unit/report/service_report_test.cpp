@@ -10,25 +10,25 @@ namespace {
 
 class ServiceReportTest : public ReportTest {
  protected:
-  /// A reference of 100 texts of 10 to 14 pieces, a quarter of them with the label "name".
+  /// A reference of 100 texts of 10 to 14 tokens, a quarter of them with the label "name".
   void write_reference(const RunRow& run) {
     TextReference reference{.source = "dev", .step = 7};
     reference.histograms.labels = {{"name", 0}, {"none", 0}};
     for (int i = 0; i < 100; ++i) reference.histograms.add(facts(10 + i % 5, i % 4 == 0));
     std::ofstream(store().run_folder(run.id) / reference_file) << reference.json();
   }
-  static TextFacts facts(std::int64_t pieces, bool name) {
-    return {.pieces = pieces, .confidence = 0.9, .labels = {{name ? "name" : "none", 1}}};
+  static TextFacts facts(std::int64_t tokens, bool name) {
+    return {.tokens = tokens, .confidence = 0.9, .labels = {{name ? "name" : "none", 1}}};
   }
-  /// Texts of so many pieces, the first `right` of which got feedback that they were right, and one other.
-  void serve(const RunRow& run, int count, std::int64_t pieces, int right = 0) {
+  /// Texts of so many tokens, the first `right` of which got feedback that they were right, and one other.
+  void serve(const RunRow& run, int count, std::int64_t tokens, int right = 0) {
     const std::filesystem::path folder = store().run_folder(run.id) / served_folder;
     std::filesystem::create_directories(folder);
     {
       SpoolWriter spool(folder / "served-a.spool", 1, run.id);
       for (int i = 0; i < count; ++i)
         spool.event_text(record_text({{.request = std::to_string(i), .time = 100.0 + i, .seconds = 0.004}},
-                                     {facts(pieces + i % 5, i % 4 == 0).json()}));
+                                     {facts(tokens + i % 5, i % 4 == 0).json()}));
       for (int i = 0; right > 0 && i <= right; ++i)
         spool.event_text(
             record_text(ServedFeedback{.request = std::to_string(i), .time = 500.0, .correct = i < right}));

@@ -11,7 +11,7 @@ namespace {
 Job answered(const std::string& answer) {
   Job job;
   job.texts = {"a text"};
-  job.answers = {{.id = 1, .pieces = 2, .text = answer, .facts = R"({"pieces":2,"unknown":0})"}};
+  job.answers = {{.id = 1, .tokens = 2, .text = answer, .facts = R"({"pieces":2,"unknown":0})"}};
   return job;
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 const Measure share_of_records = {
     .name = "accuracy", .fraction = true, .reducer = Reducer::ratio, .columns = {"correct", "truth"}};
-const Measure share_of_pieces = {.name = "accuracy",
+const Measure share_of_tokens = {.name = "accuracy",
                                  .title = "token accuracy",
                                  .fraction = true,
                                  .reducer = Reducer::ratio,
@@ -49,21 +49,21 @@ class MeaningsTest : public StoreTest {
 
 TEST_F(MeaningsTest, ARunKeepsItsMeaningWhenAnotherTaskUsesTheName) {
   const RunRow records = add_run('a', "records", share_of_records);
-  const RunRow pieces = add_run('b', "pieces", share_of_pieces, {"test/bits"});
+  const RunRow tokens = add_run('b', "pieces", share_of_tokens, {"test/bits"});
   EXPECT_EQ(meaning(store(), {records}), share_of_records);
-  EXPECT_EQ(meaning(store(), {pieces}), share_of_pieces);
+  EXPECT_EQ(meaning(store(), {tokens}), share_of_tokens);
   EXPECT_EQ(store().read_metrics(records.number).at(0).meaning, share_of_records);
-  EXPECT_EQ(store().read_metrics(pieces.number).at(0).meaning, share_of_pieces);
+  EXPECT_EQ(store().read_metrics(tokens.number).at(0).meaning, share_of_tokens);
   EXPECT_EQ(RunBatch(store(), {records}).metrics().at(0).meaning, share_of_records);
   EXPECT_EQ(leading_metric(store(), {records}).name, "test/loss");
-  const auto each = read_meanings(store().database(), {records, pieces}, "test/accuracy");
+  const auto each = read_meanings(store().database(), {records, tokens}, "test/accuracy");
   EXPECT_EQ(each.at(records.number).meaning, share_of_records);
-  EXPECT_EQ(each.at(pieces.number).meaning, share_of_pieces);
+  EXPECT_EQ(each.at(tokens.number).meaning, share_of_tokens);
 }
 
 TEST_F(MeaningsTest, MetricsOfOtherRunsAreNotThere) {
   const RunRow records = add_run('a', "records", share_of_records);
-  add_run('b', "pieces", share_of_pieces, {"test/bits"});
+  add_run('b', "pieces", share_of_tokens, {"test/bits"});
   EXPECT_EQ(read_metrics(store().database(), {records}).all().size(), 1u);
   EXPECT_TRUE(read_metrics(store().database(), {}).all().empty());
   EXPECT_TRUE(read_meanings(store().database(), {records}, "test/bits").empty());
@@ -71,14 +71,14 @@ TEST_F(MeaningsTest, MetricsOfOtherRunsAreNotThere) {
 
 TEST_F(MeaningsTest, OfTwoMeaningsInOneTableWhatBothSayCounts) {
   const RunRow records = add_run('a', "records", share_of_records);
-  const RunRow pieces = add_run('b', "pieces", share_of_pieces);
-  const Measure both = meaning(store(), {records, pieces});
+  const RunRow tokens = add_run('b', "pieces", share_of_tokens);
+  const Measure both = meaning(store(), {records, tokens});
   EXPECT_TRUE(both.fraction);
   EXPECT_EQ(both.better, Better::higher);
   EXPECT_EQ(both.title, "");
   EXPECT_EQ(both.reducer, Reducer::opaque) << "no sum over examples gives both";
   EXPECT_TRUE(both.columns.empty());
-  EXPECT_EQ(meaning(store(), {pieces, records}), both) << "in any order";
+  EXPECT_EQ(meaning(store(), {tokens, records}), both) << "in any order";
 }
 
 TEST_F(MeaningsTest, TheNewestAttemptOfARunHasTheWord) {
@@ -91,8 +91,8 @@ TEST_F(MeaningsTest, TheNewestAttemptOfARunHasTheWord) {
     spool.sync();
   }
   store().finish_attempt(*lease, RunState::interrupted);
-  train(run, share_of_pieces);
-  EXPECT_EQ(meaning(store(), {store().read_run(run)}), share_of_pieces);
+  train(run, share_of_tokens);
+  EXPECT_EQ(meaning(store(), {store().read_run(run)}), share_of_tokens);
 }
 
 TEST_F(MeaningsTest, ATableOfOneTaskHidesNoNumbersOfAnother) {
@@ -111,17 +111,17 @@ TEST_F(MeaningsTest, MergingBringsTheMeaningOfEachRun) {
     const auto lease = other.begin_attempt(run);
     SpoolWriter spool(other.run_folder(lease->run_id) / spool_name(lease->ordinal), lease->ordinal,
                       lease->run_id);
-    spool.define("test/accuracy", share_of_pieces);
+    spool.define("test/accuracy", share_of_tokens);
     spool.point("test/accuracy", 1, 0.5);
     spool.sync();
     other.finish_attempt(*lease, RunState::completed);
   }
   merge_database(other, path());
   EXPECT_EQ(meaning(other, {other.find_run("records")}), share_of_records);
-  EXPECT_EQ(meaning(other, {other.find_run("pieces")}), share_of_pieces);
+  EXPECT_EQ(meaning(other, {other.find_run("pieces")}), share_of_tokens);
   merge_database(store(), folder_ / "other.db");
   EXPECT_EQ(meaning(store(), {store().find_run("records")}), share_of_records);
-  EXPECT_EQ(meaning(store(), {store().find_run("pieces")}), share_of_pieces);
+  EXPECT_EQ(meaning(store(), {store().find_run("pieces")}), share_of_tokens);
 }
 
 /// As version 8 had it: runs of two tasks, and the meaning of the newer one for both names.
@@ -159,7 +159,7 @@ TEST_F(UpgradeFrom8, TakesTheMeaningFromTheSpoolWhereItIsStillThere) {
   write_spool();
   upgrade_database(path());
   EXPECT_EQ(meaning("records"), share_of_records) << "the table had that of another task";
-  EXPECT_EQ(meaning("pieces"), share_of_pieces) << "without its spool as the table had it";
+  EXPECT_EQ(meaning("pieces"), share_of_tokens) << "without its spool as the table had it";
   EXPECT_EQ(store().database().integer("SELECT count(*) FROM pragma_table_info('metric')"), 2);
   EXPECT_EQ(meaning("pieces", "test/mine").unit, "bits");
   EXPECT_EQ(meaning("pieces", "test/mine").name, "");
@@ -167,14 +167,14 @@ TEST_F(UpgradeFrom8, TakesTheMeaningFromTheSpoolWhereItIsStillThere) {
 
 TEST_F(UpgradeFrom8, ASpoolThatIsMissingOrDamagedTakesNothingAway) {
   upgrade_database(path());
-  EXPECT_EQ(meaning("records"), share_of_pieces);
+  EXPECT_EQ(meaning("records"), share_of_tokens);
   store_.reset();
   std::filesystem::remove(path());
   SetUp();
   std::filesystem::create_directories(folder_ / "encore.db.runs/00000000aa");
   write_bytes(folder_ / "encore.db.runs/00000000aa/attempt-0001.spool", "no spool at all");
   upgrade_database(path());
-  EXPECT_EQ(meaning("records"), share_of_pieces);
+  EXPECT_EQ(meaning("records"), share_of_tokens);
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ class ServedTest : public testing::StoreTest {
     return record_text(list, facts);
   }
   static TextFacts facts_of(int i) {
-    return {.pieces = 5 + i, .unknown = 1, .confidence = 0.5, .labels = {{"O", 2}}};
+    return {.tokens = 5 + i, .unknown = 1, .confidence = 0.5, .labels = {{"O", 2}}};
   }
   static std::string feedback(const std::string& request, bool correct, std::int64_t text = 0) {
     return record_text(ServedFeedback{.request = request, .text = text, .time = 2.0, .correct = correct});

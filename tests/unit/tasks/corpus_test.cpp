@@ -29,7 +29,7 @@ using testing::message_of;
 using testing::TemporaryFolder;
 using testing::write_bytes;
 
-/// A piece for every word, by its hash.
+/// A token for every word, by its hash.
 class WordHashTokenizer final : public Tokenizer {
  public:
   void load(std::vector<std::string>) override {}
@@ -39,14 +39,14 @@ class WordHashTokenizer final : public Tokenizer {
   std::string decode(std::span<const std::int32_t>) const override { return {}; }
 
  private:
-  void append_pieces(std::string_view text, std::vector<std::int32_t>& pieces,
+  void append_tokens(std::string_view text, std::vector<std::int32_t>& tokens,
                      std::vector<ByteRange>*) const override {
     std::uint32_t hash = 0;
     for (const char letter : text) {
-      if (letter == ' ') pieces.push_back(static_cast<std::int32_t>(10 + hash % 990));
+      if (letter == ' ') tokens.push_back(static_cast<std::int32_t>(10 + hash % 990));
       hash = letter == ' ' ? 0 : hash * 31 + static_cast<unsigned char>(letter);
     }
-    pieces.push_back(static_cast<std::int32_t>(10 + hash % 990));
+    tokens.push_back(static_cast<std::int32_t>(10 + hash % 990));
   }
   std::vector<std::string> vocabulary_ = std::vector<std::string>(1000, "piece");
 };

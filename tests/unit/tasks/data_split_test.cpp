@@ -211,7 +211,7 @@ TEST(LengthCounts, GivesTheLengthThatAShareDoesNotExceed) {
   EXPECT_EQ(counts.covering(95, 3), 95);
   EXPECT_EQ(counts.covering(94.5, 3), 95);
   EXPECT_EQ(counts.covering(100, 3), 100);
-  EXPECT_EQ(counts.covering(0.5, 3), 3) << "no less than the markers and one piece";
+  EXPECT_EQ(counts.covering(0.5, 3), 3) << "no less than the markers and one token";
   counts.add(std::vector<std::int32_t>(900, 5));
   EXPECT_EQ(counts.covering(90, 3), 5);
   EXPECT_EQ(counts.total(), 1000);

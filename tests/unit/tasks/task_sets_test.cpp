@@ -26,21 +26,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// One piece a letter.
+/// One token a letter.
 class LetterTokenizer final : public Tokenizer {
  public:
   void load(std::vector<std::string>) override {}
   void train(const TextCounts&) override {}
   std::span<const std::string> vocabulary() const override { return {}; }
   std::optional<std::int32_t> find(Special role) const override { return static_cast<std::int32_t>(role); }
-  std::string decode(std::span<const std::int32_t> pieces) const override {
-    return {pieces.begin(), pieces.end()};
+  std::string decode(std::span<const std::int32_t> tokens) const override {
+    return {tokens.begin(), tokens.end()};
   }
 
  private:
-  void append_pieces(std::string_view text, std::vector<std::int32_t>& pieces,
+  void append_tokens(std::string_view text, std::vector<std::int32_t>& tokens,
                      std::vector<ByteRange>*) const override {
-    for (const char letter : text) pieces.push_back(letter == '?' ? 1 : letter);
+    for (const char letter : text) tokens.push_back(letter == '?' ? 1 : letter);
   }
 };
 
@@ -453,7 +453,7 @@ TEST_F(TaskSetsTest, APercentageIsTheLengthThatSoManySequencesHave) {
   const Notes notes = cold.notes();
   EXPECT_NE(std::ranges::find(notes,
                               "data.max_length = \"50%\" is 12: so many percent of the training "
-                              "sequences have no more pieces"),
+                              "sequences have no more tokens"),
             notes.end());
   ASSERT_TRUE(warm.load_encoded(cache, "letters"));
   EXPECT_EQ(warm.max_length(), 12);

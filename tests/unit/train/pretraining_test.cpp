@@ -80,7 +80,7 @@ TEST_F(Pretraining, PerplexityFallsAndWordsAreGuessed) {
     EXPECT_LT(curve.rbegin()->second, 0.5 * curve.begin()->second);
     EXPECT_GT(told.result.at("test/accuracy"), 0.5);
     EXPECT_NEAR(std::log(told.result.at("test/perplexity")), told.result.at("test/loss"), 1e-4)
-        << "the loss of the set is the mean over its masked pieces";
+        << "the loss of the set is the mean over its masked tokens";
   }
 }
 
@@ -90,7 +90,7 @@ TEST_F(Pretraining, SaysWhatIsInEachSet) {
       told.notes, [](const std::string& line) { return line.starts_with("train: 96 examples, "); });
   ASSERT_NE(note, told.notes.end());
   EXPECT_NE(note->find(" windows, "), std::string::npos) << *note;
-  EXPECT_NE(note->find(" masked pieces"), std::string::npos) << *note;
+  EXPECT_NE(note->find(" masked tokens"), std::string::npos) << *note;
   EXPECT_NE(std::ranges::find(told.notes, "train: 12 lines have no text and are skipped"), told.notes.end());
 }
 
@@ -120,7 +120,7 @@ TEST_F(Pretraining, TakesBfloat16AndLabelSmoothing) {
   ASSERT_EQ(told.ending, Ending::completed) << told.reason;
   EXPECT_LT(told.steps.back().loss, told.steps.front().loss);
   EXPECT_LT(std::log(told.result.at("test/perplexity")), told.result.at("test/loss"))
-      << "perplexity is that of the true pieces alone";
+      << "perplexity is that of the true tokens alone";
 }
 
 struct PretrainingChild : Pretraining {};

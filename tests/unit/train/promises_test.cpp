@@ -485,7 +485,7 @@ TEST(ClassWeights, AreRefusedWhereTheHeadDoesNotReadThem) {
 TEST(LanguageModel, IsRefusedWhereTheModelSeesItsTargets) {
   const Place place(case_of("lm"));
   EXPECT_EQ(testing::message_of<Error>([&] { place.run("seen", {"model.causal=false"}); }),
-            "the target of each row is the piece behind it, which this model sees and would only copy; set "
+            "the target of each row is the token behind it, which this model sees and would only copy; set "
             "[model] causal = true");
 }
 

@@ -1,5 +1,5 @@
 // Calls the kernel of the largest channels and copies its lists to the host.
-#include "infer/best_pieces.hpp"
+#include "infer/best_tokens.hpp"
 
 #include <algorithm>
 
@@ -17,25 +17,25 @@ constexpr std::int64_t largest_count = 64;
 
 }  // namespace
 
-std::vector<std::vector<NextPiece>> BestPieces::of(Tensor logits) {
+std::vector<std::vector<NextToken>> BestTokens::of(Tensor logits) {
   const std::int64_t rows = logits.extent(0);
   const std::int64_t count = std::min({count_, largest_count, logits.extent(1)});
   const DType sums = sum_type(logits.dtype);
-  Tensor pieces(nullptr, DType::int32, {rows, count});
+  Tensor tokens(nullptr, DType::int32, {rows, count});
   Tensor largest(nullptr, sums, {rows, count});
   Tensor log_sums(nullptr, sums, {rows});
-  const std::size_t bytes = aligned(pieces.bytes()) + aligned(largest.bytes()) + aligned(log_sums.bytes());
-  if (memory_.bytes() < bytes) memory_ = DeviceBuffer("encore::best_pieces", bytes, Contents::undefined);
+  const std::size_t bytes = aligned(tokens.bytes()) + aligned(largest.bytes()) + aligned(log_sums.bytes());
+  if (memory_.bytes() < bytes) memory_ = DeviceBuffer("encore::best_tokens", bytes, Contents::undefined);
   std::byte* at = memory_.data();
-  for (Tensor* tensor : {&pieces, &largest, &log_sums}) {
+  for (Tensor* tensor : {&tokens, &largest, &log_sums}) {
     tensor->data = at;
     at += aligned(tensor->bytes());
   }
-  kernels::largest_channels(device_, logits, pieces, largest, log_sums);
-  std::vector<std::int32_t> numbers(static_cast<std::size_t>(pieces.size()));
-  copy_to_host(device_, pieces, numbers.data());
+  kernels::largest_channels(device_, logits, tokens, largest, log_sums);
+  std::vector<std::int32_t> numbers(static_cast<std::size_t>(tokens.size()));
+  copy_to_host(device_, tokens, numbers.data());
   const std::vector<double> values = doubles_of(device_, largest), of_rows = doubles_of(device_, log_sums);
-  std::vector<std::vector<NextPiece>> all(static_cast<std::size_t>(rows));
+  std::vector<std::vector<NextToken>> all(static_cast<std::size_t>(rows));
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const std::size_t row = i / static_cast<std::size_t>(count);
     all[row].push_back({numbers[i], values[i] - of_rows[row]});

@@ -1,6 +1,6 @@
-// See next_piece.hpp. Pieces are ordered by (logit, number), so that equal logits give equal pieces
+// See next_token.hpp. Tokens are ordered by (logit, number), so that equal logits give equal tokens
 // everywhere.
-#include "infer/next_piece.hpp"
+#include "infer/next_token.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -23,18 +23,18 @@ double log_sum(std::span<const float> logits) {
   return largest + math::log(sum);
 }
 
-/// The numbers of the pieces, the first `count` of them in order.
+/// The numbers of the tokens, the first `count` of them in order.
 std::vector<std::int32_t> ordered(std::span<const float> logits, std::size_t count) {
-  std::vector<std::int32_t> pieces(logits.size());
-  std::iota(pieces.begin(), pieces.end(), 0);
+  std::vector<std::int32_t> tokens(logits.size());
+  std::iota(tokens.begin(), tokens.end(), 0);
   const auto before = [&](std::int32_t a, std::int32_t b) {
     const float x = logits[static_cast<std::size_t>(a)], y = logits[static_cast<std::size_t>(b)];
     return x != y ? x > y : a < b;
   };
-  const auto middle = pieces.begin() + static_cast<std::ptrdiff_t>(std::min(count, pieces.size()));
-  std::partial_sort(pieces.begin(), middle, pieces.end(), before);
-  pieces.erase(middle, pieces.end());
-  return pieces;
+  const auto middle = tokens.begin() + static_cast<std::ptrdiff_t>(std::min(count, tokens.size()));
+  std::partial_sort(tokens.begin(), middle, tokens.end(), before);
+  tokens.erase(middle, tokens.end());
+  return tokens;
 }
 
 }  // namespace
@@ -48,36 +48,36 @@ double draw_number(std::uint64_t seed, std::int64_t number, std::int64_t positio
 }
 
 void penalize_repetitions(std::span<const std::int32_t> text, double penalty, std::span<float> logits) {
-  for (const std::int32_t piece : std::set<std::int32_t>(text.begin(), text.end())) {
-    float& logit = logits[static_cast<std::size_t>(piece)];
+  for (const std::int32_t token : std::set<std::int32_t>(text.begin(), text.end())) {
+    float& logit = logits[static_cast<std::size_t>(token)];
     logit = static_cast<float>(logit > 0.0F ? logit / penalty : logit * penalty);
   }
 }
 
-std::vector<NextPiece> most_probable(std::span<const float> logits, std::int64_t count) {
+std::vector<NextToken> most_probable(std::span<const float> logits, std::int64_t count) {
   const double log_of_all = log_sum(logits);
-  std::vector<NextPiece> best;
-  for (const std::int32_t piece : ordered(logits, static_cast<std::size_t>(count)))
-    best.push_back({piece, logits[static_cast<std::size_t>(piece)] - log_of_all});
+  std::vector<NextToken> best;
+  for (const std::int32_t token : ordered(logits, static_cast<std::size_t>(count)))
+    best.push_back({token, logits[static_cast<std::size_t>(token)] - log_of_all});
   return best;
 }
 
-NextPiece draw_piece(std::span<const float> logits, const Decoding& decoding, double number) {
-  ENCORE_REQUIRE(decoding.temperature > 0.0, "pieces are drawn with a temperature above 0");
+NextToken draw_token(std::span<const float> logits, const Decoding& decoding, double number) {
+  ENCORE_REQUIRE(decoding.temperature > 0.0, "tokens are drawn with a temperature above 0");
   const std::size_t most = decoding.top_k > 0 ? static_cast<std::size_t>(decoding.top_k) : logits.size();
   const bool cut = most < logits.size() || decoding.top_p < 1.0;
-  std::vector<std::int32_t> pieces;
+  std::vector<std::int32_t> tokens;
   if (cut) {
-    pieces = ordered(logits, most);
+    tokens = ordered(logits, most);
   } else {
-    pieces.resize(logits.size());
-    std::iota(pieces.begin(), pieces.end(), 0);
+    tokens.resize(logits.size());
+    std::iota(tokens.begin(), tokens.end(), 0);
   }
   const double largest = *std::ranges::max_element(logits);
-  std::vector<double> ends;  // of the share of each piece, all behind one another
+  std::vector<double> ends;  // of the share of each token, all behind one another
   double sum = 0.0;
-  for (const std::int32_t piece : pieces) {
-    sum += math::exp((static_cast<double>(logits[static_cast<std::size_t>(piece)]) - largest) /
+  for (const std::int32_t token : tokens) {
+    sum += math::exp((static_cast<double>(logits[static_cast<std::size_t>(token)]) - largest) /
                      decoding.temperature);
     ends.push_back(sum);
   }
@@ -85,11 +85,11 @@ NextPiece draw_piece(std::span<const float> logits, const Decoding& decoding, do
     const auto last = std::ranges::lower_bound(ends, decoding.top_p * sum);
     ends.erase(std::min(last + 1, ends.end()), ends.end());
   }
-  // Of numbers that are not finite any piece is as good.
+  // Of numbers that are not finite any token is as good.
   const auto found = std::ranges::upper_bound(ends, number * ends.back());
-  const std::int32_t piece =
-      pieces[std::min(static_cast<std::size_t>(found - ends.begin()), ends.size() - 1)];
-  return {piece, logits[static_cast<std::size_t>(piece)] - log_sum(logits)};
+  const std::int32_t token =
+      tokens[std::min(static_cast<std::size_t>(found - ends.begin()), ends.size() - 1)];
+  return {token, logits[static_cast<std::size_t>(token)] - log_sum(logits)};
 }
 
 }  // namespace encore

@@ -1,5 +1,5 @@
-// PieceCut: each way to cut a piece of a vocabulary into two of its pieces. The work grows with the bytes of
-// the vocabulary (and the sorting of its pieces), not with the square of a piece: a piece of a megabyte is
+// TokenCut: each way to cut a token of a vocabulary into two of its tokens. The work grows with the bytes of
+// the vocabulary (and the sorting of its tokens), not with the square of a token: a token of a megabyte is
 // not looked up at each of its places. Place in the flow: plugins/tokenizers/byte_bpe.cpp and
 // pretrained/byte_bpe_files.cpp make merges of them.
 #pragma once
@@ -13,45 +13,45 @@
 
 namespace encore {
 
-struct PieceCut {
+struct TokenCut {
   std::int32_t left, right, whole;
 };
 
-/// Of each piece the longest other one that it begins with, or -1; empty pieces are none.
-inline std::vector<std::int32_t> longest_beginnings(const std::vector<std::string>& pieces) {
-  std::vector<std::int32_t> order(pieces.size()), found(pieces.size(), -1);
+/// Of each token the longest other one that it begins with, or -1; empty tokens are none.
+inline std::vector<std::int32_t> longest_beginnings(const std::vector<std::string>& tokens) {
+  std::vector<std::int32_t> order(tokens.size()), found(tokens.size(), -1);
   std::iota(order.begin(), order.end(), 0);
-  const auto text = [&](std::int32_t piece) -> const std::string& {
-    return pieces[static_cast<std::size_t>(piece)];
+  const auto text = [&](std::int32_t token) -> const std::string& {
+    return tokens[static_cast<std::size_t>(token)];
   };
   std::sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) { return text(a) < text(b); });
-  std::vector<std::int32_t> open;  // the pieces that the last one begins with, itself the last
-  for (const std::int32_t piece : order) {
-    if (text(piece).empty()) continue;
+  std::vector<std::int32_t> open;  // the tokens that the last one begins with, itself the last
+  for (const std::int32_t token : order) {
+    if (text(token).empty()) continue;
     if (!open.empty()) {
       const std::string& last = text(open.back());
       const auto common = static_cast<std::size_t>(
-          std::mismatch(last.begin(), last.end(), text(piece).begin(), text(piece).end()).first -
+          std::mismatch(last.begin(), last.end(), text(token).begin(), text(token).end()).first -
           last.begin());
       while (!open.empty() && text(open.back()).size() > common) open.pop_back();
     }
-    if (!open.empty()) found[static_cast<std::size_t>(piece)] = open.back();
-    open.push_back(piece);
+    if (!open.empty()) found[static_cast<std::size_t>(token)] = open.back();
+    open.push_back(token);
   }
   return found;
 }
 
-/// Of pieces that differ, in their order; those of a piece with the shortest left one first. Empty pieces are
+/// Of tokens that differ, in their order; those of a token with the shortest left one first. Empty tokens are
 /// none.
-inline std::vector<PieceCut> cuts_of(const std::vector<std::string>& pieces) {
-  const std::vector<std::int32_t> begins = longest_beginnings(pieces);
-  std::vector<std::string> reversed = pieces;
-  for (std::string& piece : reversed) std::reverse(piece.begin(), piece.end());
+inline std::vector<TokenCut> cuts_of(const std::vector<std::string>& tokens) {
+  const std::vector<std::int32_t> begins = longest_beginnings(tokens);
+  std::vector<std::string> reversed = tokens;
+  for (std::string& token : reversed) std::reverse(token.begin(), token.end());
   const std::vector<std::int32_t> ends = longest_beginnings(reversed);
-  const auto size = [&](std::int32_t piece) { return pieces[static_cast<std::size_t>(piece)].size(); };
-  std::vector<PieceCut> cuts;
+  const auto size = [&](std::int32_t token) { return tokens[static_cast<std::size_t>(token)].size(); };
+  std::vector<TokenCut> cuts;
   std::vector<std::int32_t> rights;
-  for (std::int32_t whole = 0; whole < static_cast<std::int32_t>(pieces.size()); ++whole) {
+  for (std::int32_t whole = 0; whole < static_cast<std::int32_t>(tokens.size()); ++whole) {
     const std::ptrdiff_t before = std::ssize(cuts);
     rights.clear();  // longest first; the lefts below are too, so both lists are gone through once
     for (std::int32_t right = ends[static_cast<std::size_t>(whole)]; right >= 0;

@@ -1,5 +1,5 @@
-// What all tokenizers that ship share beside their pieces: special pieces by role, texts to be trained from,
-// the bytes that pieces come from, and the way back to text.
+// What all tokenizers that ship share beside their tokens: special tokens by role, texts to be trained from,
+// the bytes that tokens come from, and the way back to text.
 #include <functional>
 #include <random>
 
@@ -14,7 +14,7 @@ using encore::testing::message_of;
 const TextCounts some_words = {{"low", 5},     {"lower", 2},  {"newest", 6}, {"widest", 3},
                                {"aaaaaaa", 4}, {"Zürich", 3}, {"don't", 2}};
 
-TEST(Tokenizers, KnowTheirSpecialPiecesByRole) {
+TEST(Tokenizers, KnowTheirSpecialTokensByRole) {
   for (const std::string name : {"byte_bpe", "word", "character", "wordpiece"}) {
     auto tokenizer = trained(name, {}, some_words);
     EXPECT_EQ(tokenizer->special(Special::padding), 0);
@@ -22,13 +22,13 @@ TEST(Tokenizers, KnowTheirSpecialPiecesByRole) {
     EXPECT_EQ(tokenizer->special(Special::start), 2);
     EXPECT_EQ(tokenizer->special(Special::end), 3);
     EXPECT_EQ(tokenizer->special(Special::separator), 3);
-    Pieces vocabulary = vocabulary_behind(*tokenizer, 0);
+    Tokens vocabulary = vocabulary_behind(*tokenizer, 0);
     if (name == "wordpiece") std::erase(vocabulary, "[MASK]");
     tokenizer = make_tokenizer(name, {});
     tokenizer->load(vocabulary);
     EXPECT_EQ(tokenizer->find(Special::mask), std::nullopt);
     EXPECT_EQ(message_of<Error>([&] { tokenizer->special(Special::mask); }),
-              "the vocabulary has no piece for the role \"mask\"; add the line [MASK] to its file");
+              "the vocabulary has no token for the role \"mask\"; add the line [MASK] to its file");
     vocabulary.push_back("[MASK]");
     tokenizer = make_tokenizer(name, {});
     tokenizer->load(vocabulary);
@@ -44,36 +44,36 @@ TEST(Tokenizers, AreTrainedFromTextsWithSeveralWords) {
   for (const std::string name : {"word", "character"})
     EXPECT_EQ(vocabulary_behind(*trained(name, {}, texts), 0),
               vocabulary_behind(*trained(name, {}, words), 0));
-  EXPECT_EQ(pieces(*trained("byte_bpe", {}, {{"low lower", 2}}), "low lower"), (Pieces{"Ġlow", "Ġlower"}));
+  EXPECT_EQ(tokens(*trained("byte_bpe", {}, {{"low lower", 2}}), "low lower"), (Tokens{"Ġlow", "Ġlower"}));
 }
 
-/// The bytes that each piece comes from.
-Pieces sources(const Tokenizer& tokenizer, const std::string& text) {
+/// The bytes that each token comes from.
+Tokens sources(const Tokenizer& tokenizer, const std::string& text) {
   Numbers numbers;
   std::vector<ByteRange> ranges;
   tokenizer.encode(text, numbers, ranges);
-  Pieces result;
+  Tokens result;
   for (const ByteRange range : ranges) result.push_back(text.substr(range.begin, range.end - range.begin));
   return result;
 }
 
-TEST(Tokenizers, SayWhereInTheOriginalTextPiecesComeFrom) {
+TEST(Tokenizers, SayWhereInTheOriginalTextTokensComeFrom) {
   const auto word = trained("word", {{"lowercase", true}}, some_words);
-  EXPECT_EQ(sources(*word, "\tLOW ẞ\u200b LOWER\xFF"), (Pieces{"LOW", "ẞ", "LOWER\xFF"}));
+  EXPECT_EQ(sources(*word, "\tLOW ẞ\u200b LOWER\xFF"), (Tokens{"LOW", "ẞ", "LOWER\xFF"}));
   const auto character = trained("character", {{"lowercase", true}}, some_words);
   EXPECT_EQ(sources(*character, "Le\u0301 \u1112\u1161\u11ABe\u0323\u0302é"),
-            (Pieces{"L", "e\u0301", "\u1112\u1161\u11AB", "e\u0323\u0302", "é"}));
-  EXPECT_EQ(sources(*character, "e\u0301\xFF"), (Pieces{"e", "\u0301", "\xFF"}))
+            (Tokens{"L", "e\u0301", "\u1112\u1161\u11AB", "e\u0323\u0302", "é"}));
+  EXPECT_EQ(sources(*character, "e\u0301\xFF"), (Tokens{"e", "\u0301", "\xFF"}))
       << "no UTF-8, so not composed";
   const auto bytes = trained("byte_bpe", {}, some_words);
-  EXPECT_EQ(sources(*bytes, "low lower"), (Pieces{"low", " lower"}));
-  EXPECT_EQ(sources(*bytes, " low"), Pieces{" low"});
-  EXPECT_EQ(sources(*bytes, "q"), (Pieces{"", "q"})) << "the blank in front is not of the text";
+  EXPECT_EQ(sources(*bytes, "low lower"), (Tokens{"low", " lower"}));
+  EXPECT_EQ(sources(*bytes, " low"), Tokens{" low"});
+  EXPECT_EQ(sources(*bytes, "q"), (Tokens{"", "q"})) << "the blank in front is not of the text";
 }
 
 /// Letters and marks that are composed, decomposed, reordered, dropped or replaced, in any order.
-TEST(Tokenizers, GiveTheSamePiecesWithRangesAndWithout) {
-  const Pieces parts = {
+TEST(Tokenizers, GiveTheSameTokensWithRangesAndWithout) {
+  const Tokens parts = {
       "a",      "B",      "e",          "\u0301",     "\u0323",     "\u0302", "é",      "ệ",
       "İ",      "ß",      "ﬁ",          "\u0344",     "\u0958",     "\u09C7", "\u09BE", "\u1025",
       "\u102E", "\u302E", "\U0001D165", "\U0001D16D", "\U0001D15E", "\u1112", "\u1161", "\u11AB",
@@ -119,7 +119,7 @@ TEST(Tokenizers, GiveTheSamePiecesWithRangesAndWithout) {
   }
 }
 
-TEST(Tokenizers, DecodeWhatTheirPiecesTell) {
+TEST(Tokenizers, DecodeWhatTheirTokensTell) {
   const auto word = trained("word", {}, some_words);
   EXPECT_EQ(word->decode(encoded(*word, "low  other\tZürich")), "low Zürich")
       << "what is unknown is left out";

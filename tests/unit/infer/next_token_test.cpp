@@ -1,5 +1,5 @@
-// How one piece is chosen from the logits of a row.
-#include "infer/next_piece.hpp"
+// How one token is chosen from the logits of a row.
+#include "infer/next_token.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,11 +19,11 @@ std::map<std::int32_t, double> shares(const Decoding& decoding, int draws = 2000
   const std::vector<float> row = logits();
   std::map<std::int32_t, double> counts;
   for (int i = 0; i < draws; ++i)
-    counts[draw_piece(row, decoding, draw_number(decoding.seed, 0, i)).piece] += 1.0 / draws;
+    counts[draw_token(row, decoding, draw_number(decoding.seed, 0, i)).token] += 1.0 / draws;
   return counts;
 }
 
-TEST(NextPiece, IsDrawnAsOftenAsItIsProbable) {
+TEST(NextToken, IsDrawnAsOftenAsItIsProbable) {
   // The standard deviation of a share is at most 0.0036.
   const auto found = shares({.temperature = 1.0, .seed = 3});
   EXPECT_NEAR(found.at(1), 0.5, 0.015);
@@ -32,53 +32,53 @@ TEST(NextPiece, IsDrawnAsOftenAsItIsProbable) {
   EXPECT_NEAR(found.at(2), 0.05, 0.015);
 }
 
-TEST(NextPiece, ATemperatureSharpensOrFlattens) {
+TEST(NextToken, ATemperatureSharpensOrFlattens) {
   // Squares: 0.25, 0.09, 0.0225, 0.0025, together 0.365.
   EXPECT_NEAR(shares({.temperature = 0.5}).at(1), 0.25 / 0.365, 0.015);
   EXPECT_NEAR(shares({.temperature = 1000.0}).at(2), 0.25, 0.015);
 }
 
-TEST(NextPiece, TopKAndTopPLeaveTheMostProbable) {
-  const auto pieces = [](const Decoding& decoding) {
+TEST(NextToken, TopKAndTopPLeaveTheMostProbable) {
+  const auto tokens = [](const Decoding& decoding) {
     std::set<std::int32_t> seen;
-    for (const auto& [piece, share] : shares(decoding, 2000)) seen.insert(piece);
+    for (const auto& [token, share] : shares(decoding, 2000)) seen.insert(token);
     return seen;
   };
   using Set = std::set<std::int32_t>;
-  EXPECT_EQ(pieces({.temperature = 1.0, .top_k = 2}), (Set{1, 3}));
-  EXPECT_EQ(pieces({.temperature = 1.0, .top_k = 1}), (Set{1}));
-  EXPECT_EQ(pieces({.temperature = 1.0, .top_k = 9}), (Set{0, 1, 2, 3}));
-  EXPECT_EQ(pieces({.temperature = 1.0, .top_p = 0.79}), (Set{1, 3}));
-  EXPECT_EQ(pieces({.temperature = 1.0, .top_p = 0.81}), (Set{0, 1, 3}));
-  EXPECT_EQ(pieces({.temperature = 1.0, .top_p = 1e-9}), (Set{1})) << "one is always left";
-  EXPECT_EQ(pieces({.temperature = 1.0, .top_k = 3, .top_p = 0.6}), (Set{1, 3}));
+  EXPECT_EQ(tokens({.temperature = 1.0, .top_k = 2}), (Set{1, 3}));
+  EXPECT_EQ(tokens({.temperature = 1.0, .top_k = 1}), (Set{1}));
+  EXPECT_EQ(tokens({.temperature = 1.0, .top_k = 9}), (Set{0, 1, 2, 3}));
+  EXPECT_EQ(tokens({.temperature = 1.0, .top_p = 0.79}), (Set{1, 3}));
+  EXPECT_EQ(tokens({.temperature = 1.0, .top_p = 0.81}), (Set{0, 1, 3}));
+  EXPECT_EQ(tokens({.temperature = 1.0, .top_p = 1e-9}), (Set{1})) << "one is always left";
+  EXPECT_EQ(tokens({.temperature = 1.0, .top_k = 3, .top_p = 0.6}), (Set{1, 3}));
   EXPECT_NEAR(shares({.temperature = 1.0, .top_k = 2}).at(1), 0.5 / 0.8, 0.015);
 }
 
-TEST(NextPiece, OfEqualLogitsTheSmallerNumberComesFirst) {
+TEST(NextToken, OfEqualLogitsTheSmallerNumberComesFirst) {
   const std::vector<float> equal(9, 1.5F);
-  const std::vector<NextPiece> best = most_probable(equal, 3);
+  const std::vector<NextToken> best = most_probable(equal, 3);
   ASSERT_EQ(best.size(), 3U);
   for (std::int32_t i = 0; i < 3; ++i) {
-    EXPECT_EQ(best[static_cast<std::size_t>(i)].piece, i);
+    EXPECT_EQ(best[static_cast<std::size_t>(i)].token, i);
     EXPECT_NEAR(best[static_cast<std::size_t>(i)].log_probability, -std::log(9.0), 1e-12);
   }
-  EXPECT_EQ(draw_piece(equal, {.temperature = 1.0, .top_k = 1}, 0.99).piece, 0);
+  EXPECT_EQ(draw_token(equal, {.temperature = 1.0, .top_k = 1}, 0.99).token, 0);
 }
 
-TEST(NextPiece, ProbabilitiesAreThoseOfTheModel) {
-  const NextPiece drawn = draw_piece(logits(), {.temperature = 0.1, .top_k = 1}, 0.5);
-  EXPECT_EQ(drawn.piece, 1);
+TEST(NextToken, ProbabilitiesAreThoseOfTheModel) {
+  const NextToken drawn = draw_token(logits(), {.temperature = 0.1, .top_k = 1}, 0.5);
+  EXPECT_EQ(drawn.token, 1);
   EXPECT_NEAR(drawn.log_probability, std::log(0.5), 1e-6);
 }
 
-TEST(NextPiece, RepetitionsArePenalizedOnceHoweverOftenTheyStand) {
+TEST(NextToken, RepetitionsArePenalizedOnceHoweverOftenTheyStand) {
   std::vector<float> row = {2.0F, -2.0F, 1.0F, 0.0F};
   penalize_repetitions(std::vector<std::int32_t>{0, 0, 1, 3}, 2.0, row);
   EXPECT_EQ(row, (std::vector<float>{1.0F, -4.0F, 1.0F, 0.0F}));
 }
 
-TEST(NextPiece, NumbersOfDrawsAreEvenAndTheirOwnForEachTextAndPosition) {
+TEST(NextToken, NumbersOfDrawsAreEvenAndTheirOwnForEachTextAndPosition) {
   std::set<double> seen;
   double sum = 0.0;
   for (std::uint64_t seed = 0; seed < 3; ++seed)
@@ -95,10 +95,10 @@ TEST(NextPiece, NumbersOfDrawsAreEvenAndTheirOwnForEachTextAndPosition) {
   EXPECT_EQ(draw_number(7, 1, 4), draw_number(7, 1, 4));
 }
 
-TEST(NextPiece, LogitsThatAreNoNumbersStillGiveAPiece) {
+TEST(NextToken, LogitsThatAreNoNumbersStillGiveAToken) {
   const std::vector<float> broken(5, std::nanf(""));
-  EXPECT_LT(draw_piece(broken, {.temperature = 1.0}, 0.5).piece, 5);
-  EXPECT_LT(most_probable(broken, 2)[1].piece, 5);
+  EXPECT_LT(draw_token(broken, {.temperature = 1.0}, 0.5).token, 5);
+  EXPECT_LT(most_probable(broken, 2)[1].token, 5);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Reads the wire format of protocol buffers: a field is a key (its number times 8, plus how it is stored) and
-// the value. A message, string or bytes field is a length and that many bytes. Read sentencepiece_pieces.hpp
+// the value. A message, string or bytes field is a length and that many bytes. Read sentencepiece_tokens.hpp
 // first.
-#include "data/sentencepiece_pieces.hpp"
+#include "data/sentencepiece_tokens.hpp"
 
 #include <bit>
 #include <cstdint>
@@ -77,18 +77,18 @@ class WireMessage {
   std::string_view rest_;
 };
 
-constexpr std::uint64_t pieces_of_model = 1;         // ModelProto.pieces
-constexpr std::uint64_t text_of_piece = 1;           // ModelProto.SentencePiece.piece
-constexpr std::uint64_t score_of_piece = 2;          // ModelProto.SentencePiece.score
+constexpr std::uint64_t tokens_of_model = 1;         // ModelProto.tokens
+constexpr std::uint64_t text_of_token = 1;           // ModelProto.SentencePiece.token
+constexpr std::uint64_t score_of_token = 2;          // ModelProto.SentencePiece.score
 constexpr std::uint64_t normalizer_of_model = 3;     // ModelProto.normalizer_spec
 constexpr std::uint64_t charsmap_of_normalizer = 2;  // NormalizerSpec.precompiled_charsmap
 
-std::string piece_text(std::string_view message, std::size_t number) {
+std::string token_text(std::string_view message, std::size_t number) {
   std::string text;
-  WireMessage piece(message);
-  while (const std::optional<WireField> field = piece.next())
-    if (field->number == text_of_piece) text = field->bytes;
-  const std::string name = "piece " + std::to_string(number);
+  WireMessage token(message);
+  while (const std::optional<WireField> field = token.next())
+    if (field->number == text_of_token) text = field->bytes;
+  const std::string name = "token " + std::to_string(number);
   if (text.empty()) refuse(name + " is empty");
   if (find_invalid_utf8(text)) refuse(name + " is not UTF-8");
   if (text.find_first_of("\r\n") != std::string::npos)
@@ -98,26 +98,26 @@ std::string piece_text(std::string_view message, std::size_t number) {
 
 }  // namespace
 
-std::vector<std::string> sentencepiece_pieces(std::string_view model) {
-  std::vector<std::string> pieces;
+std::vector<std::string> sentencepiece_tokens(std::string_view model) {
+  std::vector<std::string> tokens;
   WireMessage message(model);
   while (const std::optional<WireField> field = message.next())
-    if (field->number == pieces_of_model) pieces.push_back(piece_text(field->bytes, pieces.size()));
-  if (pieces.empty()) refuse("it has no pieces");
-  return pieces;
+    if (field->number == tokens_of_model) tokens.push_back(token_text(field->bytes, tokens.size()));
+  if (tokens.empty()) refuse("it has no tokens");
+  return tokens;
 }
 
 SentencepieceContents sentencepiece_contents(std::string_view model) {
   SentencepieceContents contents;
-  for (std::string& piece : sentencepiece_pieces(model)) contents.pieces.emplace_back(std::move(piece), 0.0F);
+  for (std::string& token : sentencepiece_tokens(model)) contents.tokens.emplace_back(std::move(token), 0.0F);
   std::size_t number = 0;
   WireMessage message(model);
   while (const std::optional<WireField> part = message.next()) {
     WireMessage inner(part->bytes);
-    if (part->number == pieces_of_model) {
-      float& score = contents.pieces[number++].second;
+    if (part->number == tokens_of_model) {
+      float& score = contents.tokens[number++].second;
       while (const std::optional<WireField> field = inner.next())
-        if (field->number == score_of_piece) score = std::bit_cast<float>(field->fixed);
+        if (field->number == score_of_token) score = std::bit_cast<float>(field->fixed);
     } else if (part->number == normalizer_of_model) {
       while (const std::optional<WireField> field = inner.next())
         if (field->number == charsmap_of_normalizer) contents.charsmap = field->bytes;

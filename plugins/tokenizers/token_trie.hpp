@@ -1,4 +1,4 @@
-// PieceTrie: the longest piece of a vocabulary that a text begins with, found in one walk over its bytes.
+// TokenTrie: the longest token of a vocabulary that a text begins with, found in one walk over its bytes.
 // Edges of all nodes stand in one open hash table keyed by (node, byte): small, and one probe per byte.
 #pragma once
 
@@ -8,16 +8,16 @@
 
 namespace encore::wordpiece {
 
-class PieceTrie {
+class TokenTrie {
  public:
-  static constexpr std::int32_t no_piece = -1;
+  static constexpr std::int32_t no_token = -1;
   struct Match {
-    std::int32_t piece = no_piece;
+    std::int32_t token = no_token;
     std::size_t length = 0;  ///< bytes
   };
 
-  PieceTrie();
-  void add(std::string_view text, std::int32_t piece);
+  TokenTrie();
+  void add(std::string_view text, std::int32_t token);
   Match longest_prefix(std::string_view text) const;
 
  private:
@@ -31,7 +31,7 @@ class PieceTrie {
   void grow();
 
   std::vector<Edge> edges_;           // size is a power of two, at most half full
-  std::vector<std::int32_t> pieces_;  // by node
+  std::vector<std::int32_t> tokens_;  // by node
   std::size_t used_ = 0;
   int shift_ = 0;
 };

@@ -1,4 +1,4 @@
-// BestPieces: of each row of logits the most probable pieces, found where the logits are, so that only these
+// BestTokens: of each row of logits the most probable tokens, found where the logits are, so that only these
 // come to the host. Place in the flow: TextWriter, for texts that are searched for.
 #pragma once
 
@@ -13,14 +13,14 @@
 
 namespace encore {
 
-class BestPieces {
+class BestTokens {
  public:
   /// count: of candidates for each row; there are no more than the vocabulary has, and no more than 64. The
   /// device outlives it.
-  BestPieces(const Device& device, std::int64_t count) : device_(device), count_(count) {}
+  BestTokens(const Device& device, std::int64_t count) : device_(device), count_(count) {}
 
   /// For each row of logits (rows, V), the best first. Waits for the device.
-  std::vector<std::vector<NextPiece>> of(Tensor logits);
+  std::vector<std::vector<NextToken>> of(Tensor logits);
 
  private:
   const Device& device_;

@@ -1,4 +1,4 @@
-// Pieces as maps of attention name them.
+// Tokens as maps of attention name them.
 #include <gtest/gtest.h>
 
 #include "byte_bpe.hpp"
@@ -11,37 +11,37 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-Options from_texts(std::int64_t pieces) {
-  Options options = testing::options_with<byte_bpe::ByteBpe>("vocab_size", pieces);
+Options from_texts(std::int64_t tokens) {
+  Options options = testing::options_with<byte_bpe::ByteBpe>("vocab_size", tokens);
   options.set("min_frequency", std::int64_t{1});
   options.set("add_prefix_space", false);
   return options;
 }
 
 Names names(const Tokenizer& tokenizer, const std::string& text) {
-  std::vector<std::int32_t> pieces;
-  tokenizer.encode(text, pieces);
+  std::vector<std::int32_t> tokens;
+  tokenizer.encode(text, tokens);
   Names all;
-  for (const AttentionPiece& piece : shown_pieces(tokenizer, pieces)) {
-    EXPECT_FALSE(piece.special) << piece.text;
-    all.push_back(piece.text);
+  for (const AttentionToken& token : shown_tokens(tokenizer, tokens)) {
+    EXPECT_FALSE(token.special) << token.text;
+    all.push_back(token.text);
   }
   return all;
 }
 
-TEST(ShownPieces, KeepTheMarkOfAContinuation) {
+TEST(ShownTokens, KeepTheMarkOfAContinuation) {
   wordpiece::WordPiece tokenizer(testing::options_with<wordpiece::WordPiece>("vocab", std::string("none")),
                                  {});
   tokenizer.load({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "live", "##s", "#"});
   EXPECT_EQ(names(tokenizer, "lives #"), (Names{"live", "##s", "#"}));
 }
 
-TEST(ShownPieces, SpecialOnesHaveTheirNames) {
+TEST(ShownTokens, SpecialOnesHaveTheirNames) {
   wordpiece::WordPiece tokenizer(testing::options_with<wordpiece::WordPiece>("vocab", std::string("none")),
                                  {});
   tokenizer.load({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a"});
-  const std::vector<std::int32_t> pieces = {2, 4, 1, 3};
-  const std::vector<AttentionPiece> shown = shown_pieces(tokenizer, pieces);
+  const std::vector<std::int32_t> tokens = {2, 4, 1, 3};
+  const std::vector<AttentionToken> shown = shown_tokens(tokenizer, tokens);
   const Names texts = {"[CLS]", "a", "[UNK]", "[SEP]"};
   const std::vector<bool> special = {true, false, true, true};
   ASSERT_EQ(shown.size(), 4U);
@@ -51,7 +51,7 @@ TEST(ShownPieces, SpecialOnesHaveTheirNames) {
   }
 }
 
-TEST(ShownPieces, WhiteSpaceIsSeenAndPartsOfCharactersAreNoGarbage) {
+TEST(ShownTokens, WhiteSpaceIsSeenAndPartsOfCharactersAreNoGarbage) {
   byte_bpe::ByteBpe tokenizer(from_texts(4 + 256), {});
   tokenizer.train({{"a", 1}});
   EXPECT_EQ(names(tokenizer, "a b"), (Names{"a", "␣", "b"}));

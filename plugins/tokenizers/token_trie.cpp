@@ -1,21 +1,21 @@
 // An open hash table of edges, which grows by doubling.
-#include "piece_trie.hpp"
+#include "token_trie.hpp"
 
 #include <encore/error.hpp>
 
 namespace encore::wordpiece {
 
-PieceTrie::PieceTrie() : edges_(1024), pieces_(1, no_piece), shift_(32 - 10) {}
+TokenTrie::TokenTrie() : edges_(1024), tokens_(1, no_token), shift_(32 - 10) {}
 
 /// The edge with this key, or the free slot where it belongs.
-std::size_t PieceTrie::slot(std::uint32_t key) const {
+std::size_t TokenTrie::slot(std::uint32_t key) const {
   const std::size_t mask = edges_.size() - 1;
   std::size_t at = (key * 0x9E3779B1u) >> shift_;
   while (edges_[at].key != key && edges_[at].key != empty) at = (at + 1) & mask;
   return at;
 }
 
-void PieceTrie::grow() {
+void TokenTrie::grow() {
   std::vector<Edge> old(edges_.size() * 2);
   old.swap(edges_);
   --shift_;
@@ -23,32 +23,32 @@ void PieceTrie::grow() {
     if (edge.key != empty) edges_[slot(edge.key)] = edge;
 }
 
-void PieceTrie::add(std::string_view text, std::int32_t piece) {
+void TokenTrie::add(std::string_view text, std::int32_t token) {
   std::uint32_t node = 0;
   for (const char c : text) {
     if (2 * (used_ + 1) > edges_.size()) grow();
     const std::uint32_t key = node * 256 + static_cast<unsigned char>(c);
     Edge& edge = edges_[slot(key)];
     if (edge.key == empty) {
-      ENCORE_REQUIRE(pieces_.size() < (std::size_t{1} << 24) - 1,
+      ENCORE_REQUIRE(tokens_.size() < (std::size_t{1} << 24) - 1,
                      "a vocabulary of this size does not fit the trie");
-      edge = {key, static_cast<std::uint32_t>(pieces_.size())};
-      pieces_.push_back(no_piece);
+      edge = {key, static_cast<std::uint32_t>(tokens_.size())};
+      tokens_.push_back(no_token);
       ++used_;
     }
     node = edge.child;
   }
-  pieces_[node] = piece;
+  tokens_[node] = token;
 }
 
-PieceTrie::Match PieceTrie::longest_prefix(std::string_view text) const {
+TokenTrie::Match TokenTrie::longest_prefix(std::string_view text) const {
   Match match;
   std::uint32_t node = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const Edge& edge = edges_[slot(node * 256 + static_cast<unsigned char>(text[i]))];
     if (edge.key == empty) break;
     node = edge.child;
-    if (pieces_[node] != no_piece) match = {pieces_[node], i + 1};
+    if (tokens_[node] != no_token) match = {tokens_[node], i + 1};
   }
   return match;
 }

@@ -11,14 +11,14 @@
 namespace encore {
 
 /// Returns the tokens in the order of their numbers. Throws Error if `model` is not such a file.
-std::vector<std::string> sentencepiece_pieces(std::string_view model);
+std::vector<std::string> sentencepiece_tokens(std::string_view model);
 
 /// Everything that decides how a model cuts a text.
 struct SentencepieceContents {
-  std::vector<std::pair<std::string, float>> pieces;  ///< with their scores
+  std::vector<std::pair<std::string, float>> tokens;  ///< with their scores
   std::string charsmap;                               ///< normalizer_spec.precompiled_charsmap
 };
-/// Throws Error like sentencepiece_pieces().
+/// Throws Error like sentencepiece_tokens().
 SentencepieceContents sentencepiece_contents(std::string_view model);
 
 }  // namespace encore
