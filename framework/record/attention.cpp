@@ -20,15 +20,15 @@ static void list(auto& field, A<AttentionRequest> auto& request) {
   field.optional("target", request.target);
 }
 
-static void list(auto& field, A<AttentionPiece> auto& piece) {
-  field("piece", piece.text);
-  field.optional("special", piece.special);
+static void list(auto& field, A<AttentionToken> auto& token) {
+  field("piece", token.text);
+  field.optional("special", token.special);
 }
 
 namespace {
 
 using nlohmann::ordered_json;
-using Pieces = std::vector<AttentionPiece>;
+using Tokens = std::vector<AttentionToken>;
 
 /// Returns the double with the fewest digits that is this float32: 0.1, not 0.10000000149011612.
 double shortest(float value) {
@@ -103,8 +103,8 @@ AttentionLayer layer_from(const nlohmann::json& json, const AttentionText& text)
 }
 
 AttentionText text_from(const nlohmann::json& json) {
-  AttentionText text{.name = json.value("name", ""), .tokens = from_json_object<Pieces>(json.at("tokens"))};
-  if (json.contains("target")) text.target = from_json_object<Pieces>(json.at("target"));
+  AttentionText text{.name = json.value("name", ""), .tokens = from_json_object<Tokens>(json.at("tokens"))};
+  if (json.contains("target")) text.target = from_json_object<Tokens>(json.at("target"));
   for (const nlohmann::json& layer : json.at("layers")) text.layers.push_back(layer_from(layer, text));
   for (const nlohmann::json& layer : json.at("hidden"))
     text.hidden.emplace_back(layer.at("layer").get<std::string>(), layer.at("type").get<std::string>());

@@ -94,7 +94,7 @@ static void list(auto& field, A<DecodingWishes> auto& wishes) {
   field.optional("beam", wishes.beam);
   field.optional("top_k", wishes.top_k);
   field.optional("texts", wishes.texts);
-  field.optional("max_pieces", wishes.max_pieces);
+  field.optional("max_pieces", wishes.max_tokens);
   field.optional("length_penalty", wishes.length_penalty);
   field.optional("temperature", wishes.temperature);
   field.optional("top_p", wishes.top_p);
