@@ -9,6 +9,7 @@
 
 #include "analysis/comparison.hpp"
 #include "base/example_bootstrap.hpp"
+#include "base/json_fields.hpp"
 #include "base/measure_json.hpp"
 #include "base/readable_text.hpp"
 
@@ -23,34 +24,6 @@ constexpr double level = 0.95;
 /// Returns the factor on a difference.
 double factor_of(const Metric& measure) {
   return (measure.is_fraction() ? 100.0 : 1.0) * (measure.lower_is_better() ? -1.0 : 1.0);
-}
-
-json number_or_null(const std::optional<double>& value) {
-  return value && std::isfinite(*value) ? json(*value) : json();
-}
-
-json json_of(const ComparedSet& set) {
-  return {{"what", set.what},
-          {"examples", set.examples},
-          {"parent", number_or_null(set.parent)},
-          {"run", number_or_null(set.run)},
-          {"gain", number_or_null(set.gain)},
-          {"low", number_or_null(set.low)},
-          {"high", number_or_null(set.high)}};
-}
-
-std::optional<double> optional_number(const json& value) {
-  return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
-}
-
-ComparedSet set_in(const json& object) {
-  return {.what = object.at("what").get<std::string>(),
-          .examples = object.at("examples").get<std::size_t>(),
-          .parent = optional_number(object.at("parent")).value_or(NAN),
-          .run = optional_number(object.at("run")).value_or(NAN),
-          .gain = optional_number(object.at("gain")).value_or(NAN),
-          .low = optional_number(object.at("low")),
-          .high = optional_number(object.at("high"))};
 }
 
 std::string signed_text(double gain) {
@@ -68,37 +41,41 @@ std::string sentence(const Metric& measure, const char* which, const ComparedSet
 
 }  // namespace
 
+static void list(auto& field, A<DataFile> auto& file) {
+  field("path", file.path);
+  field("sha256", file.sha256);
+}
+
+static void list(auto& field, A<ComparedSet> auto& set) {
+  field("what", set.what);
+  field("examples", set.examples);
+  field("parent", set.parent);
+  field("run", set.run);
+  field("gain", set.gain);
+  field("low", set.low);
+  field("high", set.high);
+}
+
+static void list(auto& field, A<Retraining> auto& retraining) {
+  field("parent", retraining.parent);
+  field("measure", retraining.measure.name);
+  field("definition", retraining.measure.meaning);
+  field("old", retraining.old_set);
+  field("new", retraining.new_set);
+  field("new_files", retraining.new_files);
+  field("held_out", retraining.held_out);
+  field("rule", retraining.rule);
+  field("promoted", retraining.promoted);
+}
+
 json json_of(const Retraining& retraining) {
-  json files = json::array();
-  for (const DataFile& file : retraining.new_files)
-    files.push_back({{"path", file.path}, {"sha256", file.sha256}});
-  return {{"parent", retraining.parent},
-          {"measure", retraining.measure.name},
-          {"definition", json_of(retraining.measure.meaning)},
-          {"old", json_of(retraining.old_set)},
-          {"new", json_of(retraining.new_set)},
-          {"new_files", files},
-          {"held_out", retraining.held_out},
-          {"rule", retraining.rule},
-          {"promoted", retraining.promoted}};
+  return to_json_object(retraining);
 }
 
 Retraining retraining_in(const json& object) {
   try {
-    Retraining retraining = {.parent = object.at("parent").get<std::string>(),
-                             .measure = {.name = object.at("measure").get<std::string>(),
-                                         .meaning = measure_in(object.at("definition"))},
-                             .old_set = set_in(object.at("old")),
-                             .new_set = set_in(object.at("new")),
-                             .new_files = {},
-                             .held_out = object.at("held_out").get<double>(),
-                             .rule = object.at("rule").get<std::string>(),
-                             .promoted = object.at("promoted").get<bool>()};
-    for (const json& file : object.at("new_files"))
-      retraining.new_files.push_back(
-          {file.at("path").get<std::string>(), file.at("sha256").get<std::string>()});
-    return retraining;
-  } catch (const json::exception& error) {
+    return from_json_object<Retraining>(object);
+  } catch (const FieldError& error) {
     throw Error(std::string("the record of a retraining is incomplete: ") + error.what());
   }
 }

@@ -5,7 +5,6 @@
 #include <tuple>
 
 #include "analysis/foreign_values.hpp"
-#include "runner/drift.hpp"
 
 namespace encore {
 
@@ -47,7 +46,7 @@ RunDifference compare(const DiffRequest& request, const App& app, Store& store) 
   result.found = differences(facts_a.fields, facts_b.fields);
   if (!request.drift) return result;
   const double tolerance = request.tolerance.value_or(default_tolerance);
-  result.drift = drift_json(
+  result.drift = drift_of(
       step_drifts(store, result.a, result.b),
       curve_drifts(loss_curves(store, result.a.number), loss_curves(store, result.b.number), tolerance),
       tolerance);

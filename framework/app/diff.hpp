@@ -5,10 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "analysis/difference.hpp"
 #include "app/run_selection.hpp"
+#include "runner/drift.hpp"
 
 namespace encore {
 
@@ -26,7 +25,7 @@ struct RunDifference {
   bool a_told = true,
        b_told = true;  ///< false: the run has not started, so only settings and data are compared
   std::vector<Difference> found;
-  nlohmann::json drift;  ///< as drift_json; null: not asked for
+  std::optional<DriftReport> drift;  ///< none: not asked for
 };
 
 RunDifference diff(const DiffRequest& request, const App& app);

@@ -6,14 +6,10 @@
 #include <encore/lines.hpp>
 
 #include "app/worker_answer.hpp"
-#include "base/json_text.hpp"
-#include "record/embed_request.hpp"
 
 namespace encore {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// The non-empty lines of a corpus, with their line numbers.
 struct Corpus {
@@ -57,14 +53,13 @@ std::string wrong_question(const EmbedTextRequest& request) {
   return "";
 }
 
-/// Replaces the numbers of candidates by lines of the corpus. Numbers of words are removed, since they mean
-/// nothing to users.
-void name_places(Json& nearest, const Corpus& corpus) {
-  for (Json& each : nearest)
-    for (Json& neighbour : each["neighbours"]) {
-      const auto number = neighbour.at("number").get<std::size_t>();
-      neighbour.erase("number");
-      if (!corpus.lines.empty()) neighbour["line"] = corpus.lines[number];
+/// Replaces the numbers of candidates by line numbers of the corpus, and removes the numbers of words, which
+/// are rows of the vocabulary.
+void name_places(EmbedAnswer& answer, const Corpus& corpus) {
+  for (NearestTexts& nearest : answer.nearest)
+    for (NearText& neighbour : nearest.neighbours) {
+      if (!corpus.lines.empty()) neighbour.line = corpus.lines.at(neighbour.number.value());
+      neighbour.number.reset();
     }
 }
 
@@ -110,14 +105,15 @@ Embedding embed(const EmbedTextRequest& request, const App& app, const std::stri
   const RunRow row = selected_run(app, store, selection_from(request.selection, {request.run}));
   const TrainedRun run = find_trained_run(store, row, request.model.backend);
   const EmbedRequest wanted = request_of(request, corpus);
-  Embedding embedding{.run = row.name, .answer = nullptr, .text = {}, .of_words = corpus.lines.empty()};
-  embedding.text = worker_answer_text(app.events, run.worker,
-                                      worker_arguments(app, request.model, run, "embed",
-                                                       {"--threads", std::to_string(request.model.threads)}),
-                                      wanted.text());
-  if (request.json && wanted.asks_for_vectors()) return embedding;
-  embedding.answer = parse_json<Json>(embedding.text);
-  if (embedding.answer.contains("nearest")) name_places(embedding.answer["nearest"], corpus);
+  Embedding embedding{.run = row.name, .of_words = corpus.lines.empty()};
+  const std::vector<std::string> arguments = worker_arguments(
+      app, request.model, run, "embed", {"--threads", std::to_string(request.model.threads)});
+  if (request.json && wanted.asks_for_vectors()) {
+    embedding.text = worker_answer_text(app.events, run.worker, arguments, wanted.text());
+  } else {
+    embedding.answer = worker_answer<EmbedAnswer>(app.events, run.worker, arguments, wanted.text());
+    name_places(embedding.answer, corpus);
+  }
   return embedding;
 }
 

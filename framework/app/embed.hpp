@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "app/run_plugins.hpp"
+#include "record/embed_request.hpp"
 
 namespace encore {
 
@@ -27,10 +26,9 @@ struct EmbedTextRequest {
 Form<EmbedTextRequest> embed_form();
 
 struct Embedding {
-  std::string run;                ///< name
-  nlohmann::ordered_json answer;  ///< "nearest" with queries and neighbours, or "vectors"
-  std::string
-      text;  ///< the worker's own text instead, for vectors as JSON, which can have millions of numbers
+  std::string run;  ///< name
+  EmbedAnswer answer = {};
+  std::string text = {};  ///< the worker's own text instead, for vectors as JSON, which can be millions of numbers
   bool of_words = false;  ///< neighbours are words, not lines of the corpus
 };
 /// `corpus` is the content of the file of --texts, if given.

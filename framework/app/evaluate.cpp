@@ -68,8 +68,8 @@ EvaluateResult evaluate(const EvaluateRequest& request, const App& app,
   EvaluateResult evaluation{.runs = {}, .one = one};
   for (const TrainedRun& run : runs) {
     evaluation.runs.push_back(
-        {run.name,
-         worker_answer(app.events, run.worker, worker_arguments(app, request.model, run, "evaluate", more))});
+        {run.name, worker_answer<EvaluateAnswer>(
+                       app.events, run.worker, worker_arguments(app, request.model, run, "evaluate", more))});
     scored(evaluation.runs.back());
   }
   return evaluation;

@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "app/run_plugins.hpp"
+#include "record/evaluate_answer.hpp"
 
 namespace encore {
 
@@ -26,7 +25,7 @@ Form<EvaluateRequest> evaluate_form();
 
 struct RunScores {
   std::string run;  ///< name
-  nlohmann::ordered_json answer;
+  EvaluateAnswer answer;
 };
 struct EvaluateResult {
   std::vector<RunScores> runs;

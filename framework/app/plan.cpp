@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/plan_comparison.hpp"
+#include "app/worker_answer.hpp"
 #include "base/json_text.hpp"
 #include "base/nearest.hpp"
 #include "base/sha256.hpp"
@@ -24,7 +25,6 @@ namespace encore {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
 using search::Decision;
 using search::DecisionKind;
 
@@ -81,8 +81,8 @@ std::string model_key(const nlohmann::json& config) {
   return tables.dump();
 }
 
-Json ask(const App& app, const PlannedRuns& planned, const std::vector<std::string>& arguments,
-         const std::vector<const Specification*>& models) {
+nlohmann::json ask(const App& app, const PlannedRuns& planned, const std::vector<std::string>& arguments,
+                   const std::vector<const Specification*>& models) {
   nlohmann::json request = nlohmann::json::array();
   for (const Specification* model : models) request.push_back(model->to_json());
   std::size_t done = 0;
@@ -92,26 +92,33 @@ Json ask(const App& app, const PlannedRuns& planned, const std::vector<std::stri
     app.events.progressed("sized", std::min(done, models.size()), models.size(), "models");
   };
   const ProgramOutput answer = run_program(planned.worker, arguments, request.dump(), {.seen = seen});
-  const Json sizes = json_or_null<Json>(answer.output);
+  nlohmann::json sizes = json_or_null(answer.output);
   if (!answer.end.success() || !sizes.is_array() || sizes.size() != models.size())
     throw Error(planned.worker.string() + " size ended with " + answer.end.text() + " and printed no answer" +
                 (answer.errors.empty() ? "" : ":\n" + answer.errors));
   return sizes;
 }
 
-void require_sizes(const Json& sizes, const std::vector<const Specification*>& models) {
+std::vector<SizeAnswer> sizes_in(const nlohmann::json& answers,
+                                 const std::vector<const Specification*>& models) {
   Problems problems;
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    if (!sizes[i].contains("message")) continue;
-    const std::string key = sizes[i].at("key"), message = sizes[i].at("message");
+  std::vector<SizeAnswer> sizes;
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    if (!answers[i].contains("message")) {
+      sizes.push_back(from_json_object<SizeAnswer>(answers[i]));
+      continue;
+    }
+    const auto [key, message] = from_json_object<SizeProblem>(answers[i]);
     const Place place = key.empty() ? Place() : place_of(models[i]->origin, key);
     problems.add(place, key, place.known() || key.empty() ? message : key + ": " + message);
   }
   problems.require_none();
+  return sizes;
 }
 
-Json sizes_of(const App& app, const PlannedRuns& planned, const std::vector<std::size_t>& shown,
-              const std::vector<std::string>& arguments) {
+std::vector<SizedModel> sizes_of(const App& app, const PlannedRuns& planned,
+                                 const std::vector<std::size_t>& shown,
+                                 const std::vector<std::string>& arguments) {
   std::map<std::string, std::size_t> numbers;
   std::vector<const Specification*> models;
   std::vector<std::vector<std::string>> runs;
@@ -124,22 +131,19 @@ Json sizes_of(const App& app, const PlannedRuns& planned, const std::vector<std:
     }
     runs[known->second].push_back(specification.name);
   }
-  const Json answers = ask(app, planned, arguments, models);
-  require_sizes(answers, models);
-  Json sizes = Json::array();
-  std::vector<std::size_t> firsts;  // the source answer of each entry of sizes
+  std::vector<SizeAnswer> answers;
+  try {
+    answers = sizes_in(ask(app, planned, arguments, models), models);
+  } catch (const FieldError& error) {
+    refuse_answer(planned.worker, arguments, error);
+  }
+  std::vector<SizedModel> sizes;
   for (std::size_t i = 0; i < answers.size(); ++i) {
-    const auto same =
-        std::ranges::find_if(firsts, [&](std::size_t first) { return answers[first] == answers[i]; });
-    if (same != firsts.end()) {
-      Json& names = sizes[static_cast<std::size_t>(same - firsts.begin())]["runs"];
-      for (const std::string& name : runs[i]) names.push_back(name);
-      continue;
-    }
-    firsts.push_back(i);
-    Json size = {{"runs", runs[i]}};
-    size.update(answers[i]);
-    sizes.push_back(std::move(size));
+    const auto same = std::ranges::find(sizes, answers[i], &SizedModel::size);
+    if (same == sizes.end())
+      sizes.push_back({.runs = runs[i], .size = std::move(answers[i])});
+    else
+      same->runs.insert(same->runs.end(), runs[i].begin(), runs[i].end());
   }
   return sizes;
 }
@@ -267,7 +271,7 @@ std::size_t PlanView::unknown() const {
   return count;
 }
 
-nlohmann::ordered_json plan_sizes(const PlanVerbRequest& request, const App& app) {
+std::vector<SizedModel> plan_sizes(const PlanVerbRequest& request, const App& app) {
   const PlannedRuns planned = read_plan(request.plan, app, hash_of_path);
   notice_unused_tables(app, planned.sources);
   return sizes_of(app, planned, shown_runs(planned, request.run), size_arguments(request.size));

@@ -7,10 +7,9 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "app/planned_search.hpp"
 #include "app/run_time.hpp"
+#include "record/size_answer.hpp"
 
 namespace encore {
 
@@ -48,10 +47,20 @@ struct PlanView {
 
 PlanView plan_runs(const PlanVerbRequest& request, const App& app);
 
-/// [{"runs": [names...], what `encore-worker size` answers}...] for the models of the runs that are shown, in
-/// the order of the plan; runs whose models cost the same share an entry. Reads neither the database nor the
-/// data. Throws ConfigErrors if a model cannot be built.
-nlohmann::ordered_json plan_sizes(const PlanVerbRequest& request, const App& app);
+/// What a model costs, with the names of its runs.
+struct SizedModel {
+  std::vector<std::string> runs;
+  SizeAnswer size;
+};
+void list(auto& field, A<SizedModel> auto& model) {
+  field("runs", model.runs);
+  list(field, model.size);
+}
+
+/// Returns the costs of the models of the shown runs, in the order of the plan; runs whose models cost the
+/// same share an entry. Reads neither the database nor the data. Throws ConfigErrors if a model cannot be
+/// built.
+std::vector<SizedModel> plan_sizes(const PlanVerbRequest& request, const App& app);
 
 /// A decision that a search would make next. A proposal has the settings that its conditions leave, and the
 /// reason why it cannot be trained, if any.

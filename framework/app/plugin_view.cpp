@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/worker_answer.hpp"
 #include "base/json_text.hpp"
 #include "base/nearest.hpp"
 #include "base/sha256.hpp"
@@ -42,10 +43,13 @@ void load_with_worker(PluginView& view) {
     throw Error(worker.string() + " plugins ended with " + answer.end.text() +
                 " while it loaded plugins; run exp plugin check FILE.so to find the plugin" +
                 (answer.errors.empty() ? "" : ":\n" + answer.errors));
-  view.load_milliseconds = told.at("milliseconds").get<double>();
-  view.refused.clear();
-  for (const nlohmann::json& refused : told.at("refused"))
-    view.refused.push_back({refused.at("file").get<std::string>(), refused.at("reason").get<std::string>()});
+  try {
+    auto loaded = from_json_object<PluginsAnswer>(told);
+    view.load_milliseconds = loaded.milliseconds;
+    view.refused = std::move(loaded.refused);
+  } catch (const FieldError& error) {
+    refuse_answer(worker, arguments, error);
+  }
 }
 
 /// Returns the plugins with this name or with a type of this name: a head and a schedule may both be

@@ -13,6 +13,7 @@
 #include "app/app.hpp"
 #include "app/backend.hpp"
 #include "config/catalogue.hpp"
+#include "record/plugins_answer.hpp"
 
 namespace encore {
 
@@ -37,10 +38,6 @@ struct PluginInfoRequest {
 
 Form<PluginLsRequest> plugin_ls_form();
 Form<PluginInfoRequest> plugin_info_form();
-
-struct RefusedFile {
-  std::string file, reason;
-};
 
 struct PluginView {
   std::string backend;

@@ -49,7 +49,7 @@ Form<QuantizeRequest> quantize_form() {
 }
 
 QuantizeResult quantize(const QuantizeRequest& request, const App& app,
-                        const std::function<void(const nlohmann::ordered_json&)>& written) {
+                        const std::function<void(const QuantizedRun&)>& written) {
   std::vector<std::string> options = {
       "--bits",     std::to_string(request.bits),     "--tolerance", shortest(request.tolerance),
       "--examples", std::to_string(request.examples), "--threads",   std::to_string(request.model.threads)};
@@ -58,10 +58,10 @@ QuantizeResult quantize(const QuantizeRequest& request, const App& app,
   const auto [runs, one] = find_trained_runs(app, selection_from(request.selection), request.model.backend);
   QuantizeResult result{.runs = {}, .one = one};
   for (const TrainedRun& run : runs) {
-    nlohmann::ordered_json answer = {{"run", run.name}};
-    answer.update(worker_answer(app.events, run.worker,
-                                worker_arguments(app, request.model, run, "quantize", options)));
-    written(result.runs.emplace_back(std::move(answer)));
+    result.runs.push_back({run.name, worker_answer<QuantizeAnswer>(
+                                         app.events, run.worker,
+                                         worker_arguments(app, request.model, run, "quantize", options))});
+    written(result.runs.back());
   }
   return result;
 }

@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "app/run_plugins.hpp"
+#include "record/quantize_answer.hpp"
 
 namespace encore {
 
@@ -26,12 +25,16 @@ struct QuantizeRequest {
 
 Form<QuantizeRequest> quantize_form();
 
+struct QuantizedRun {
+  std::string run;  ///< name
+  QuantizeAnswer answer;
+};
 struct QuantizeResult {
-  std::vector<nlohmann::ordered_json> runs;  ///< the answer of each worker, with "run"
-  bool one = false;                          ///< exactly one was asked for
+  std::vector<QuantizedRun> runs;
+  bool one = false;  ///< exactly one was asked for
 };
 /// Calls `written` after each run.
 QuantizeResult quantize(const QuantizeRequest& request, const App& app,
-                        const std::function<void(const nlohmann::ordered_json&)>& written);
+                        const std::function<void(const QuantizedRun&)>& written);
 
 }  // namespace encore

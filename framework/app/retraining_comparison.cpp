@@ -13,6 +13,7 @@
 #include "app/worker_answer.hpp"
 #include "base/measure_json.hpp"
 #include "base/nearest.hpp"
+#include "record/evaluate_answer.hpp"
 #include "report/wording.hpp"
 #include "store/metrics.hpp"
 #include "store/run_score.hpp"
@@ -34,17 +35,16 @@ ScoredSet score_now(const ModelRequest& request, const App& app, Store& store, c
   for (const DataFile& file : test.files) more.insert(more.end(), {"--file", file.path});
   if (test.held_out > 0) more.insert(more.end(), {"--held-out", nlohmann::json(test.held_out).dump()});
   const TrainedRun trained = find_trained_run(store, run, request.backend);
-  const nlohmann::json answer =
-      worker_answer(app.events, trained.worker, worker_arguments(app, request, trained, "evaluate", more));
+  const auto answer = worker_answer<EvaluateAnswer>(
+      app.events, trained.worker, worker_arguments(app, request, trained, "evaluate", more));
   for (std::size_t i = 0; i < test.files.size(); ++i)
-    if (answer.at("files").at(i).at("sha256") != test.files[i].sha256)
-      throw Error(test.files[i].path + " has changed while the run was trained; run the same command again");
-  ScoredSet result;
-  for (const nlohmann::json& example : answer.value("statistics", nlohmann::json::array()))
-    add_example(result.statistics, example);
-  result.examples = answer.at("examples").get<std::size_t>();
-  const nlohmann::json value = answer.at("measures").value(measure.measure_name(), nlohmann::json());
-  if (value.is_number()) result.value = value.get<double>();
+    if (answer.files.at(i).sha256 != test.files[i].sha256)
+      throw Error(test.files[i].path +
+                  " has changed while the run was trained; run the same command again");
+  ScoredSet result{.statistics = {}, .examples = answer.examples};
+  for (const nlohmann::json& example : answer.statistics) add_example(result.statistics, example);
+  const auto value = answer.measures.find(measure.measure_name());
+  if (value != answer.measures.end()) result.value = value->second;
   return result;
 }
 

@@ -7,9 +7,11 @@
 #include <cmath>
 #include <memory>
 
+#include "analysis/statistics.hpp"
 #include "plan/search/search_plan.hpp"
 #include "runner/parent_weights.hpp"
 #include "runner/places.hpp"
+#include "runner/score_comparison.hpp"
 #include "store/run_score.hpp"
 #include "world/cores.hpp"
 
@@ -190,22 +192,25 @@ namespace {
 /// runs that differ from this one only in the seed.
 void add_seed_intervals(Store& store, const RunRow& run, VerificationRow& verification) {
   if (!verification.details.contains("final_scores")) return;
+  nlohmann::json& recorded = verification.details["final_scores"];
+  auto scores = from_json_object<std::vector<RecordedScore>>(recorded);
   std::vector<RunRow> seeds;
   for (RunRow& other : store.list_runs())
     if (other.group == run.group && other.backend == run.backend && other.state == RunState::completed)
       seeds.push_back(std::move(other));
   const Metrics metrics = read_metrics(store.database(), seeds);
-  for (nlohmann::json& score : verification.details["final_scores"]) {
-    const Metric metric = metrics.of(score.at("metric").get<std::string>());
+  for (RecordedScore& score : scores) {
+    const Metric metric = metrics.of(score.metric);
     std::vector<double> values;
     for (const RunRow& other : seeds)
       if (const std::optional<double> value = result_measure(other, metric.name)) values.push_back(*value);
-    score["seeds"] = values.size();
+    score.seeds = values.size();
     const std::optional<Interval> interval = prediction_interval(metric, values);
     if (!interval) continue;
-    score["low"] = interval->low;
-    score["high"] = interval->high;
+    score.low = interval->low;
+    score.high = interval->high;
   }
+  recorded = to_json_object(scores);
 }
 
 }  // namespace

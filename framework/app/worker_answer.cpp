@@ -2,9 +2,6 @@
 // Runs a worker that answers in JSON, and reads the progress before its answer. Read next: worker_answer.hpp.
 #include "app/worker_answer.hpp"
 
-#include <nlohmann/json.hpp>
-
-#include "base/json_text.hpp"
 #include "record/answer_progress.hpp"
 #include "runner/worker_process.hpp"
 
@@ -74,9 +71,10 @@ std::string worker_answer_text(Events& events, const std::filesystem::path& work
   return std::string(without_progress(answer.output));
 }
 
-nlohmann::ordered_json worker_answer(Events& events, const std::filesystem::path& worker,
-                                     const std::vector<std::string>& arguments, const std::string& input) {
-  return parse_json<nlohmann::ordered_json>(worker_answer_text(events, worker, arguments, input));
+void refuse_answer(const std::filesystem::path& worker, const std::vector<std::string>& arguments,
+                   const FieldError& error) {
+  throw Error("the answer of " + worker.string() + " " + arguments.front() + ": " + error.what() +
+              "; build exp and encore-worker from the same source");
 }
 
 }  // namespace encore

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "app/app.hpp"
+#include "base/json_fields.hpp"
+#include "base/json_text.hpp"
 
 namespace encore {
 
@@ -16,9 +16,22 @@ namespace encore {
 /// and other output go to `events`. Throws Error with the worker's message if it fails.
 std::string worker_answer_text(Events& events, const std::filesystem::path& worker,
                                const std::vector<std::string>& arguments, const std::string& input = "");
-/// The same as parsed JSON.
-nlohmann::ordered_json worker_answer(Events& events, const std::filesystem::path& worker,
-                                     const std::vector<std::string>& arguments,
-                                     const std::string& input = "");
+
+/// Throws Error that names the worker, its verb and the field of its answer that is missing or has another
+/// type.
+[[noreturn]] void refuse_answer(const std::filesystem::path& worker,
+                                const std::vector<std::string>& arguments, const FieldError& error);
+
+/// The same, read as the answer of the verb, such as record/size_answer.hpp.
+template <class Answer>
+Answer worker_answer(Events& events, const std::filesystem::path& worker,
+                     const std::vector<std::string>& arguments, const std::string& input = "") {
+  const std::string text = worker_answer_text(events, worker, arguments, input);
+  try {
+    return from_json_object<Answer>(parse_json(text));
+  } catch (const FieldError& error) {
+    refuse_answer(worker, arguments, error);
+  }
+}
 
 }  // namespace encore

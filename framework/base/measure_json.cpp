@@ -139,6 +139,14 @@ Measure measure_in(const nlohmann::json& json) {
   return measure;
 }
 
+void write_value(nlohmann::json& to, const Measure& measure) {
+  to = json_of(measure);
+}
+
+void read_value(const nlohmann::json& from, const JsonPlace&, Measure& measure) {
+  measure = measure_in(from);
+}
+
 nlohmann::json json_of(const Statistics& statistics, std::size_t example) {
   Json sums = Json::object();
   for (const auto* entry = statistics.begin(example); entry != statistics.end(example); ++entry) {

@@ -24,6 +24,10 @@ std::string_view name_of(Better better);
 nlohmann::json json_of(const Measure& measure);
 /// Throws Error with the name of the measure, the invalid value and the expected ones.
 Measure measure_in(const nlohmann::json& json);
+/// The same as a field of a message (json_fields.hpp).
+struct JsonPlace;
+void write_value(nlohmann::json& to, const Measure& measure);
+void read_value(const nlohmann::json& from, const JsonPlace& place, Measure& measure);
 
 /// Writes one example: {"correct": {"PER": 1}, "words": 13, "taken": {"PER": {"PER": 2, "O": 1}}}. Values
 /// with the same column and keys are summed. A value that is not finite becomes null. Throws Error if a

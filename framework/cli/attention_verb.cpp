@@ -98,18 +98,18 @@ int attention(const AttentionPageRequest& wanted, App& app, Console& console) {
   const fs::path file =
       wanted.output.empty() ? fs::path(anchor_text(row.name) + ".attention.html") : fs::path(wanted.output);
   const TrainedRun run = find_trained_run(store, row, wanted.model.backend);
-  nlohmann::ordered_json answer =
-      worker_answer(app.events, run.worker,
-                    worker_arguments(app, wanted.model, run, "attention",
-                                     {"--threads", std::to_string(wanted.model.threads)}),
-                    request.json());
+  const std::string answer =
+      worker_answer_text(app.events, run.worker,
+                         worker_arguments(app, wanted.model, run, "attention",
+                                          {"--threads", std::to_string(wanted.model.threads)}),
+                         request.json());
   if (wanted.json) {
     nlohmann::ordered_json named = {{"run", row.name}, {"text", request.text}};
-    named.update(answer);
+    named.update(parse_json<nlohmann::ordered_json>(answer));
     console.out << named.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
     return exit_done;
   }
-  const AttentionTexts found = AttentionTexts::parse(answer.dump());
+  const AttentionTexts found = AttentionTexts::parse(answer);
   const std::string title = "Attention of " + row.name;
   const std::string step = std::to_string(found.step);
   if (format_of(file) == PictureFormat::svg) {

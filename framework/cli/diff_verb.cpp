@@ -32,7 +32,7 @@ int diff_verb(const DiffRequest& request, App& app, Console& console) {
                                      {"a", json_of(a, result.a_told)},
                                      {"b", json_of(b, result.b_told)},
                                      {"differences", differences_json(result.found)}};
-    if (!result.drift.is_null()) object["drift"] = result.drift;
+    if (result.drift) object["drift"] = to_json_object(*result.drift);
     console.print(object);
     return exit_done;
   }
@@ -48,7 +48,7 @@ int diff_verb(const DiffRequest& request, App& app, Console& console) {
   if (!result.a_told || !result.b_told)
     console.out << (result.a_told ? b.name : a.name)
                 << " has not started, so only settings and data were compared\n";
-  if (!result.drift.is_null()) print_drift(console.out, console.terminal, result.drift);
+  if (result.drift) print_drift(console.out, console.terminal, *result.drift);
   return exit_done;
 }
 

@@ -2,6 +2,7 @@
 // Prints the drift of weights and losses as tables. Read next: drift_text.hpp.
 #include "cli/drift_text.hpp"
 
+#include <cmath>
 #include <ostream>
 #include <string>
 
@@ -12,66 +13,58 @@ namespace encore {
 
 namespace {
 
-using nlohmann::json;
-
-std::string figure(const json& value) {
-  return value.is_number_float() ? number_text(value.get<double>()) : value.is_null() ? "-" : value.dump();
+std::string step_text(const std::optional<std::int64_t>& step) {
+  return step ? std::to_string(*step) : "never";
 }
 
-std::string step_text(const json& step) {
-  return step.is_null() ? "never" : step.dump();
-}
-
-void print_layers(std::ostream& out, const Terminal& terminal, const json& steps, int indent) {
+void print_layers(std::ostream& out, const Terminal& terminal, const std::vector<DriftOfStep>& steps,
+                  int indent) {
   Table table({{"STEP", Align::right},
                {"LAYER"},
                {"RELATIVE", Align::right},
                {"ABSOLUTE", Align::right},
                {"ULPS", Align::right},
                {"OTHER VALUES", Align::right}});
-  for (const json& step : steps)
-    for (const json& layer : step.at("layers"))
-      table.add({step.at("step").dump(), layer.at("name").get<std::string>(), figure(layer.at("relative")),
-                 figure(layer.at("largest")), figure(layer.at("ulps")),
-                 layer.at("different").dump() + " of " + layer.at("values").dump()});
+  const auto figure = [](const std::optional<double>& value) { return value ? number_text(*value) : "-"; };
+  for (const DriftOfStep& step : steps)
+    for (const DriftFigures& layer : step.layers)
+      table.add({std::to_string(step.step), layer.name, figure(layer.relative), figure(layer.largest),
+                 layer.ulps ? std::to_string(*layer.ulps) : "-",
+                 std::to_string(layer.different) + " of " + std::to_string(layer.values)});
   table.print(out, terminal, indent);
 }
 
-void print_curves(std::ostream& out, const Terminal& terminal, const json& curves, double tolerance,
-                  int indent) {
+void print_curves(std::ostream& out, const Terminal& terminal, const std::vector<CurveDrift>& curves,
+                  double tolerance, int indent) {
   Table table({{"CURVE"},
                {"STEPS", Align::right},
                {"DIFFERS FROM", Align::right},
                {"BY OVER " + number_text(tolerance) + " FROM", Align::right},
                {"LARGEST", Align::right},
                {"AT STEP", Align::right}});
-  for (const json& curve : curves) {
-    const bool same = curve.at("first_difference").is_null();
-    // No number in JSON is infinite: null is what the difference from a value that is not finite became.
-    table.add({curve.at("metric").get<std::string>(), curve.at("steps").dump(),
-               step_text(curve.at("first_difference")), step_text(curve.at("first_beyond")),
-               curve.at("largest").is_number() ? number_text(curve.at("largest").get<double>()) : "infinite",
-               same ? "-" : curve.at("largest_step").dump()});
-  }
+  for (const CurveDrift& curve : curves)
+    table.add({curve.metric, std::to_string(curve.steps), step_text(curve.first_difference),
+               step_text(curve.first_beyond),
+               std::isfinite(curve.largest) ? number_text(curve.largest) : "infinite",
+               curve.first_difference ? std::to_string(curve.largest_step) : "-"});
   table.print(out, terminal, indent);
 }
 
 }  // namespace
 
-void print_drift(std::ostream& out, const Terminal& terminal, const json& drift, int indent) {
+void print_drift(std::ostream& out, const Terminal& terminal, const DriftReport& drift, int indent) {
   const std::string margin(static_cast<std::size_t>(indent), ' ');
-  const json &steps = drift.at("steps"), &curves = drift.at("curves");
-  if (steps.empty()) {
+  if (drift.steps.empty()) {
     out << margin << "drift of the layers: unknown, because they have no checkpoint of the same step\n";
   } else {
     out << margin << "drift of the layers, relative to their norm:\n";
-    print_layers(out, terminal, steps, indent + 2);
+    print_layers(out, terminal, drift.steps, indent + 2);
   }
-  if (curves.empty()) {
+  if (drift.curves.empty()) {
     out << margin << "drift of the loss: unknown, because they have no curve in common\n";
   } else {
     out << margin << "drift of the loss, relative:\n";
-    print_curves(out, terminal, curves, drift.at("tolerance").get<double>(), indent + 2);
+    print_curves(out, terminal, drift.curves, drift.tolerance, indent + 2);
   }
 }
 

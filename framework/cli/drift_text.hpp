@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The drift between two trainings as tables, for `exp verify` if bits need not agree, and for `exp diff
-// --drift`. It reads the JSON of runner/drift.hpp.
+// --drift`. runner/drift.hpp measures it.
 #pragma once
 
 #include <iosfwd>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/terminal.hpp"
+#include "runner/drift.hpp"
 
 namespace encore {
 
 /// Prints one row for each step and layer, then one for each curve; a line replaces an empty table.
-void print_drift(std::ostream& out, const Terminal& terminal, const nlohmann::json& drift, int indent = 0);
+void print_drift(std::ostream& out, const Terminal& terminal, const DriftReport& drift, int indent = 0);
 
 }  // namespace encore

@@ -11,28 +11,24 @@ namespace encore {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-void print_vectors(std::ostream& out, const Json& vectors) {
-  for (const Json& each : vectors) {
-    out << each.at("text").get<std::string>() << '\t';
-    const Json& vector = each.at("vector");
-    for (std::size_t i = 0; i < vector.size(); ++i)
-      out << (i > 0 ? " " : "") << number_text(vector[i].get<double>());
+void print_vectors(std::ostream& out, const std::vector<TextVector>& vectors) {
+  for (const auto& [text, vector] : vectors) {
+    out << text << '\t';
+    for (std::size_t i = 0; i < vector.size(); ++i) out << (i > 0 ? " " : "") << number_text(vector[i]);
     out << '\n';
   }
 }
 
-void print_neighbours(std::ostream& out, const Terminal& terminal, const Json& nearest, bool words) {
-  for (const Json& each : nearest) {
-    out << "nearest to " << each.at("query").get<std::string>() << '\n';
+void print_neighbours(std::ostream& out, const Terminal& terminal, const std::vector<NearestTexts>& nearest,
+                      bool words) {
+  for (const auto& [query, neighbours] : nearest) {
+    out << "nearest to " << query << '\n';
     std::vector<TableColumn> columns = {{"SIMILARITY", Align::right}, {words ? "WORD" : "TEXT"}};
     if (!words) columns.insert(columns.begin() + 1, {"LINE", Align::right});
     Table table(columns);
-    for (const Json& neighbour : each.at("neighbours")) {
-      std::vector<Cell> row = {number_text(neighbour.at("similarity").get<double>()),
-                               neighbour.at("text").get<std::string>()};
-      if (!words) row.insert(row.begin() + 1, std::to_string(neighbour.at("line").get<std::size_t>()));
+    for (const NearText& neighbour : neighbours) {
+      std::vector<Cell> row = {number_text(neighbour.similarity), neighbour.text};
+      if (!words) row.insert(row.begin() + 1, std::to_string(neighbour.line.value()));
       table.add(std::move(row));
     }
     table.print(out, terminal, 2);
@@ -44,16 +40,16 @@ int embed_verb(const EmbedTextRequest& request, App& app, Console& console) {
                              : request.texts == "-" ? console.input()
                                                     : load_text(request.texts, "corpus");
   const Embedding embedding = embed(request, app, corpus);
-  if (request.json && embedding.answer.is_null()) {
-    console.out << "{\"run\":" << Json(embedding.run) << ',' << std::string_view(embedding.text).substr(1);
+  if (!embedding.text.empty()) {
+    console.out << "{\"run\":" << nlohmann::json(embedding.run) << ','
+                << std::string_view(embedding.text).substr(1);
   } else if (request.json) {
-    Json named = {{"run", embedding.run}};
-    named.update(embedding.answer);
+    nlohmann::ordered_json named = {{"run", embedding.run}};
+    named.update(to_json_object<nlohmann::ordered_json>(embedding.answer));
     console.print(named);
-  } else if (embedding.answer.contains("nearest")) {
-    print_neighbours(console.out, console.terminal, embedding.answer["nearest"], embedding.of_words);
   } else {
-    print_vectors(console.out, embedding.answer.at("vectors"));
+    print_neighbours(console.out, console.terminal, embedding.answer.nearest, embedding.of_words);
+    print_vectors(console.out, embedding.answer.vectors);
   }
   return exit_done;
 }

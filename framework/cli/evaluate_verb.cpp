@@ -24,16 +24,14 @@ int evaluate_verb(const EvaluateRequest& request, App& app, Console& console) {
     first = false;
   });
   if (request.json) {
-    nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    for (const RunScores& scores : evaluation.runs) {
-      list.push_back({{"run", scores.run}});
-      list.back().update(scores.answer);
-    }
-    console.print(evaluation.one ? evaluation.runs.front().answer : list);
+    using Json = nlohmann::ordered_json;
+    Json list = Json::array();
+    for (const auto& [run, answer] : evaluation.runs)
+      list.emplace_back(evaluation.one ? Json::object() : Json{{"run", run}})
+          .update(Json(to_json_object(answer)));
+    console.print(evaluation.one ? list.front() : list);
   } else if (!request.csv && evaluation.runs.size() > 1) {
-    std::vector<std::pair<std::string, nlohmann::ordered_json>> results;
-    for (const RunScores& scores : evaluation.runs) results.emplace_back(scores.run, scores.answer);
-    console.out << '\n' << evaluation_summary(results, console.terminal);
+    console.out << '\n' << evaluation_summary(evaluation.runs, console.terminal);
   }
   return exit_done;
 }

@@ -4,14 +4,12 @@
 #include "cli/evaluation_text.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <set>
 #include <sstream>
 
-#include <nlohmann/json.hpp>
-
 #include "analysis/comparison.hpp"
-#include "base/measure_json.hpp"
 #include "base/metric.hpp"
 #include "cli/table.hpp"
 #include "config/value.hpp"
@@ -20,29 +18,15 @@ namespace encore {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+bool has_value(const EvaluateAnswer& answer, const std::string& measure) {
+  const auto found = answer.measures.find(measure);
+  return found != answer.measures.end() && !std::isnan(found->second);
+}
 
-/// Names and values of measures, without a split.
-struct Scored {
-  std::vector<Measure> measures;
-  Json values = Json::object();
-
-  std::optional<double> value(const std::string& name) const {
-    const auto found = values.find(name);
-    return found != values.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
-  }
-  std::string text(const Measure& measure, const std::string& name) const {
-    const std::optional<double> found = value(name);
-    return found ? metric_text({.name = name, .meaning = measure}, *found) : "-";
-  }
-};
-
-Scored scored_in(const Json& answer) {
-  Scored evaluated;
-  for (const Json& definition : answer.value("definitions", Json::array()))
-    evaluated.measures.push_back(measure_in(nlohmann::json(definition)));
-  evaluated.values = answer.value("measures", Json::object());
-  return evaluated;
+/// Returns the value of a measure, by its name without a split, or "-".
+std::string value_text(const EvaluateAnswer& answer, const Measure& measure, const std::string& name) {
+  return has_value(answer, name) ? metric_text({.name = name, .meaning = measure}, answer.measures.at(name))
+                                 : "-";
 }
 
 std::string title_of_column(const Measure& measure) {
@@ -51,31 +35,29 @@ std::string title_of_column(const Measure& measure) {
 }
 
 /// "test.en, test.de"
-std::string files_text(const Json& answer) {
+std::string files_text(const EvaluateAnswer& answer) {
   std::string names;
-  for (const Json& source : answer.value("files", Json::array()))
-    names += (names.empty() ? "" : ", ") + source.value("file", "");
+  for (const ScoredFile& source : answer.files) names += (names.empty() ? "" : ", ") + source.file;
   return names;
 }
 
 /// Returns, for example, "3 examples, 41 words". Counts of 0 are left out.
-std::string counts_text(const Json& answer) {
-  const auto examples = answer.value("examples", std::int64_t{0});
-  std::string text = std::to_string(examples) + (examples == 1 ? " example" : " examples");
-  for (const Json& count : answer.value("counts", Json::array()))
-    if (count.value("value", Json(0)) != 0)
-      text += ", " + count.value("value", Json(0)).dump() + " " + count.value("name", "");
+std::string counts_text(const EvaluateAnswer& answer) {
+  std::string text = std::to_string(answer.examples) + (answer.examples == 1 ? " example" : " examples");
+  for (const auto& [name, value] : answer.counts)
+    if (value != 0) text += ", " + std::to_string(value) + " " + name;
   return text;
 }
 
 /// Returns the names of the overall measures in it.
-std::set<std::string> print_labels(std::ostream& out, const Scored& evaluated, const Terminal& terminal) {
+std::set<std::string> print_labels(std::ostream& out, const EvaluateAnswer& answer,
+                                   const Terminal& terminal) {
   std::vector<Measure> families;
   std::set<std::string> labels, overall;
-  for (const Measure& measure : evaluated.measures) {
+  for (const Measure& measure : answer.definitions) {
     if (!is_family(measure)) continue;
     families.push_back(measure);
-    for (const auto& [name, value] : evaluated.values.items())
+    for (const auto& [name, value] : answer.measures)
       if (const auto key = key_in_name(measure, name)) labels.insert(*key);
   }
   if (labels.empty()) return overall;
@@ -86,13 +68,13 @@ std::set<std::string> print_labels(std::ostream& out, const Scored& evaluated, c
   for (const std::string& label : labels) {
     std::vector<Cell> cells = {label};
     for (const Measure& family : families)
-      cells.emplace_back(evaluated.text(family, member_name(family, label)));
+      cells.emplace_back(value_text(answer, family, member_name(family, label)));
     table.add(std::move(cells));
   }
   std::vector<Cell> all = {"all"};
   for (const Measure& family : families) {
-    all.emplace_back(evaluated.text(family, family_name(family)));
-    if (evaluated.values.contains(family_name(family))) overall.insert(family_name(family));
+    all.emplace_back(value_text(answer, family, family_name(family)));
+    if (answer.measures.contains(family_name(family))) overall.insert(family_name(family));
   }
   if (!overall.empty()) table.add(std::move(all));
   table.print(out, terminal);
@@ -101,54 +83,46 @@ std::set<std::string> print_labels(std::ostream& out, const Scored& evaluated, c
 
 }  // namespace
 
-std::string evaluation_text(const std::string& run, const Json& answer, const Terminal& terminal) {
-  const Scored evaluated = scored_in(answer);
+std::string evaluation_text(const std::string& run, const EvaluateAnswer& answer, const Terminal& terminal) {
   std::ostringstream out;
-  out << printable(run) << " (step " << answer.value("step", Json(0)).dump() << ") on "
-      << printable(files_text(answer)) << ": " << printable(counts_text(answer)) << "\n\n";
-  const std::set<std::string> shown = print_labels(out, evaluated, terminal);
+  out << printable(run) << " (step " << answer.step << ") on " << printable(files_text(answer)) << ": "
+      << printable(counts_text(answer)) << "\n\n";
+  const std::set<std::string> shown = print_labels(out, answer, terminal);
   std::string line;
-  for (const Measure& measure : evaluated.measures)
-    if (!is_family(measure) && !shown.contains(measure.name) && evaluated.value(measure.name))
-      line += (line.empty() ? "" : "  ") + title_of(measure) + " " + evaluated.text(measure, measure.name) +
-              (measure.unit.empty() ? "" : " " + measure.unit);
+  for (const Measure& measure : answer.definitions)
+    if (!is_family(measure) && !shown.contains(measure.name) && has_value(answer, measure.name))
+      line += (line.empty() ? "" : "  ") + title_of(measure) + " " +
+              value_text(answer, measure, measure.name) + (measure.unit.empty() ? "" : " " + measure.unit);
   if (!line.empty()) out << printable(line) << '\n';
-  for (const Json& note : answer.value("notes", Json::array()))
-    if (note.is_string()) out << printable(note.get<std::string>()) << '\n';
+  for (const std::string& note : answer.notes) out << printable(note) << '\n';
   return out.str();
 }
 
-std::string evaluation_csv(const std::string& run, const Json& answer) {
-  const Scored evaluated = scored_in(answer);
+std::string evaluation_csv(const std::string& run, const EvaluateAnswer& answer) {
   std::string lines;
-  for (const Measure& measure : evaluated.measures)
-    for (const auto& [name, value] : evaluated.values.items()) {
+  for (const Measure& measure : answer.definitions)
+    for (const auto& [name, value] : answer.measures) {
       const std::optional<std::string> label = key_in_name(measure, name);
-      if (!value.is_number() || (!label && name != measure.name)) continue;
-      lines += csv_record(
-          {run, label ? family_name(measure) : name, label.value_or(""), shortest(value.get<double>())});
+      if (!std::isfinite(value) || (!label && name != measure.name)) continue;
+      lines += csv_record({run, label ? family_name(measure) : name, label.value_or(""), shortest(value)});
     }
   return lines;
 }
 
-std::string evaluation_summary(const std::vector<std::pair<std::string, Json>>& answers,
-                               const Terminal& terminal) {
+std::string evaluation_summary(const std::vector<RunScores>& answers, const Terminal& terminal) {
   // Runs of several tasks may stand side by side: each measure of any of them has a column.
   std::vector<Measure> columns;
-  std::vector<Scored> rows;
-  for (const auto& [run, answer] : answers) {
-    const Scored& row = rows.emplace_back(scored_in(answer));
-    for (const Measure& measure : row.measures)
-      if (!is_family(measure) && row.value(measure.name) &&
+  for (const auto& [run, answer] : answers)
+    for (const Measure& measure : answer.definitions)
+      if (!is_family(measure) && has_value(answer, measure.name) &&
           std::ranges::find(columns, measure.name, &Measure::name) == columns.end())
         columns.push_back(measure);
-  }
   std::vector<TableColumn> heads = {{"NAME"}};
   for (const Measure& measure : columns) heads.push_back({heading_text(title_of(measure)), Align::right});
   Table table(heads);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    std::vector<Cell> cells = {answers[i].first};
-    for (const Measure& measure : columns) cells.emplace_back(rows[i].text(measure, measure.name));
+  for (const auto& [run, answer] : answers) {
+    std::vector<Cell> cells = {run};
+    for (const Measure& measure : columns) cells.emplace_back(value_text(answer, measure, measure.name));
     table.add(std::move(cells));
   }
   std::ostringstream out;

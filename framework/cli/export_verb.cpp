@@ -62,19 +62,6 @@ class FolderAside {
   bool committed_ = false;
 };
 
-CardModel card_model_from(const nlohmann::ordered_json& answer) {
-  return {.architecture = answer.at("architecture"),
-          .pipeline = answer.at("pipeline"),
-          .parameters = answer.at("parameters"),
-          .dtype = answer.at("dtype"),
-          .rounded_from = answer.at("rounded_from"),
-          .step = answer.at("step"),
-          .weights_file = answer.at("weights_file"),
-          .weights_sha256 = answer.at("weights_sha256"),
-          .library = answer.at("library"),
-          .use = answer.value("use", "")};
-}
-
 int export_folder(const ExportRequest& request, App& app, Console& console) {
   const fs::path folder = fs::absolute(request.output).lexically_normal();
   const fs::path target = folder.has_filename() ? folder : folder.parent_path();  // without a last slash
@@ -91,13 +78,13 @@ int export_folder(const ExportRequest& request, App& app, Console& console) {
                                       "--threads", std::to_string(request.model.threads)};
   if (request.external_data) options.emplace_back("--external-data");
   if (request.dtype) options.insert(options.end(), {"--dtype", *request.dtype});
-  nlohmann::ordered_json answer =
-      worker_answer(app.events, run.worker, worker_arguments(app, request.model, run, "export", options));
-  const CardModel model = card_model_from(answer);
+  const auto model = worker_answer<ExportAnswer>(
+      app.events, run.worker, worker_arguments(app, request.model, run, "export", options));
   save_file(aside.path() / "README.md", model_card(store, row, model));
   aside.commit();
 
   if (request.json) {
+    nlohmann::ordered_json answer = to_json_object(model);
     answer["run"] = row.name;
     answer["folder"] = target.string();
     console.print(answer);

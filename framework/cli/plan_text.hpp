@@ -21,7 +21,7 @@ void print_plan_csv(std::ostream& out, const PlanView& view);
 /// Prints every option with its value and origin, once for all shown runs; different values are listed.
 void print_values(std::ostream& out, const Terminal& terminal, const PlanView& view);
 /// Prints the costs of an experiment file's models, from plan_sizes.
-void print_sizes(std::ostream& out, const Terminal& terminal, const nlohmann::ordered_json& sizes);
+void print_sizes(std::ostream& out, const Terminal& terminal, const std::vector<SizedModel>& sizes);
 nlohmann::ordered_json plan_json(const PlanView& view, bool with_values);
 
 }  // namespace encore

@@ -76,9 +76,9 @@ void write_search(const SearchPreview& view, bool json, Console& console) {
 
 int plan_verb(const PlanVerbRequest& request, App& app, Console& console) {
   if (request.size.size) {
-    const nlohmann::ordered_json sizes = plan_sizes(request, app);
+    const std::vector<SizedModel> sizes = plan_sizes(request, app);
     if (request.json)
-      console.print(sizes);
+      console.print(to_json_object<nlohmann::ordered_json>(sizes));
     else
       print_sizes(console.out, console.terminal, sizes);
     return exit_done;

@@ -3,12 +3,14 @@
 #include "cli/verdict_text.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 #include "cli/drift_text.hpp"
 #include "cli/format.hpp"
 #include "cli/table.hpp"
 #include "report/wording.hpp"
+#include "runner/score_comparison.hpp"
 
 namespace encore {
 
@@ -26,10 +28,9 @@ std::string recorded_text(const json& value) {
   return value.is_string() ? value.get<std::string>() : value.is_null() ? "not recorded" : value.dump();
 }
 
-/// Returns the distance of a tensor; null, for a tensor that could not be compared, counts as 0.
-double distance_at(const json& object, const std::string& key) {
-  const json value = at(object, "/" + key);
-  return value.is_number() ? value.get<double>() : 0.0;
+std::optional<DriftReport> drift_in(const json& details) {
+  const json drift = at(details, "/drift");
+  return drift.is_object() ? std::optional(from_json_object<DriftReport>(drift)) : std::nullopt;
 }
 
 /// "(openmp, 2 ranks with 1 thread each, killed after step 7, resumed from step 6)"
@@ -89,47 +90,45 @@ std::string different_scores(const json& details, const VerificationRow& verific
 
 /// Prints the differing tensors at the first step since the difference for which both have a checkpoint.
 void print_distance(std::ostringstream& out, std::int64_t first_step, const json& details) {
-  json step, tensors = json::array();
-  for (const json& compared : at(details, "/drift/steps")) {
-    if (compared.at("step") < first_step || !step.is_null()) continue;
-    step = compared.at("step");
-    for (const json& tensor : compared.at("tensors"))
-      if (tensor.at("different") > 0) tensors.push_back(tensor);
-  }
-  if (step.is_null()) {
-    out << " distance: unknown; " << recorded_text(at(details, "/drift_unknown")) << '\n';
+  const DriftReport drift = drift_in(details).value_or(DriftReport());
+  const auto compared =
+      std::ranges::find_if(drift.steps, [&](const DriftOfStep& one) { return one.step >= first_step; });
+  if (compared == drift.steps.end()) {
+    out << "  distance: not known; " << recorded_text(at(details, "/drift_unknown")) << '\n';
     return;
   }
+  std::vector<DriftFigures> tensors;
+  std::ranges::copy_if(compared->tensors, std::back_inserter(tensors),
+                       [](const DriftFigures& tensor) { return tensor.different > 0; });
   if (tensors.empty()) {
-    out << "  distance: none at step " << step << ": the checkpoints of both sides are equal there\n";
+    out << "  distance: none at step " << compared->step
+        << ": the checkpoints of both sides are equal there\n";
     return;
   }
   constexpr std::size_t most = 10;
-  std::vector<json> sorted(tensors.begin(), tensors.end());
-  std::ranges::stable_sort(sorted, std::greater(),
-                           [](const json& tensor) { return distance_at(tensor, "ulps"); });
-  out << "  distance at step " << step << ", where both have a checkpoint: " << tensors.size()
+  std::ranges::stable_sort(tensors, std::greater(),
+                           [](const DriftFigures& tensor) { return tensor.ulps.value_or(0); });
+  out << "  distance at step " << compared->step << ", where both have a checkpoint: " << tensors.size()
       << (tensors.size() == 1 ? " tensor differs" : " tensors differ");
-  if (sorted.size() > most) out << "; the " << most << " largest distances";
+  if (tensors.size() > most) out << "; the " << most << " largest distances";
   out << '\n';
   Table table({{"TENSOR"}, {"ULPS", Align::right}, {"ABSOLUTE", Align::right}, {"VALUES", Align::right}});
-  for (std::size_t i = 0; i < std::min(sorted.size(), most); ++i)
-    table.add({sorted[i].value("name", ""),
-               std::to_string(static_cast<std::uint64_t>(distance_at(sorted[i], "ulps"))),
-               number_text(distance_at(sorted[i], "largest")),
-               at(sorted[i], "/different").dump() + " of " + at(sorted[i], "/values").dump()});
+  if (tensors.size() > most) tensors.resize(most);
+  for (const DriftFigures& tensor : tensors)
+    table.add({tensor.name, std::to_string(tensor.ulps.value_or(0)),
+               number_text(tensor.largest.value_or(0.0)),
+               std::to_string(tensor.different) + " of " + std::to_string(tensor.values)});
   table.print(out, Terminal(), 4);
 }
 
 /// Prints the scores of both sides, and whether another seed would make the same difference.
-void print_final_scores(std::ostringstream& out, const json& scores) {
-  if (!scores.is_array()) return;
+void print_final_scores(std::ostringstream& out, const std::vector<RecordedScore>& scores) {
   if (scores.empty()) {
     out << " scores of both sides: unknown, because the training was not finished (exp verify --scores "
            "does)\n";
     return;
   }
-  const std::size_t seeds = scores.front().value("seeds", std::size_t{0});
+  const std::size_t seeds = scores.front().seeds.value_or(0);
   out << "  scores of both sides"
       << (seeds > 1 ? "; LOW to HIGH: where 95 % of runs with one more seed lie, by " + counted(seeds, "seed")
                     : "; one seed does not show the spread of seeds")
@@ -140,18 +139,16 @@ void print_final_scores(std::ostringstream& out, const json& scores) {
                {"LOW", Align::right},
                {"HIGH", Align::right},
                {"WITHIN"}});
-  for (const json& score : scores) {
-    const Metric metric{.name = score.at("metric").get<std::string>(),
-                        .meaning = {.name = "score", .fraction = score.at("fraction").get<bool>()}};
+  for (const RecordedScore& score : scores) {
+    const Metric metric{.name = score.metric, .meaning = {.name = "score", .fraction = score.fraction}};
     const std::string unit = unit_of(metric).name;
-    const auto number = [&](const char* member) {
-      const json value = at(score, std::string("/") + member);
-      if (!value.is_number()) return std::string("-");
-      return number_text(unit_of(metric).factor * value.get<double>()) + (unit.empty() ? "" : " " + unit);
+    const auto number = [&](double value) {
+      if (!std::isfinite(value)) return std::string("-");
+      return number_text(unit_of(metric).factor * value) + (unit.empty() ? "" : " " + unit);
     };
-    const json low = at(score, "/low"), high = at(score, "/high"), again = at(score, "/verification");
-    const bool known = low.is_number() && high.is_number() && again.is_number();
-    table.add({metric.name, number("run"), number("verification"), number("low"), number("high"),
+    const double again = score.verification, low = score.low.value_or(NAN), high = score.high.value_or(NAN);
+    const bool known = std::isfinite(low) && std::isfinite(high) && std::isfinite(again);
+    table.add({metric.name, number(score.run), number(again), number(low), number(high),
                !known                          ? "-"
                : again >= low && again <= high ? "yes"
                                                : "no"});
@@ -195,12 +192,13 @@ std::string verdict_details(const VerificationRow& verification) {
     for (const json& field : fields)
       out << "    " << recorded_text(at(field, "/field")) << ": " << value(at(field, "/run"))
           << " in the run, " << value(at(field, "/verification")) << " in the verification\n";
-  const json drift = at(details, "/drift");
-  if (verification.outcome == "not comparable" && drift.is_object()) {
+  const std::optional<DriftReport> drift = drift_in(details);
+  if (verification.outcome == "not comparable" && drift) {
     if (const json unknown = at(details, "/drift_unknown"); !unknown.is_null())
       out << "  " << recorded_text(unknown) << '\n';
-    print_drift(out, Terminal(), drift, 2);
-    print_final_scores(out, at(details, "/final_scores"));
+    print_drift(out, Terminal(), *drift, 2);
+    if (const json scores = at(details, "/final_scores"); scores.is_array())
+      print_final_scores(out, from_json_object<std::vector<RecordedScore>>(scores));
   } else {
     print_distance(out, verification.first_step.value_or(0), details);
   }

@@ -9,12 +9,27 @@
 #include <encore/error.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/json_fields.hpp"
 #include "base/json_text.hpp"
 
 namespace encore {
+
+static void list(auto& field, A<AttentionRequest> auto& request) {
+  field("text", request.text);
+  field("layers", request.choice.layers);
+  field("heads", request.choice.heads);
+  field.optional("target", request.target);
+}
+
+static void list(auto& field, A<AttentionToken> auto& token) {
+  field("piece", token.text);
+  field.optional("special", token.special);
+}
+
 namespace {
 
 using nlohmann::ordered_json;
+using Tokens = std::vector<AttentionToken>;
 
 /// Returns the double with the fewest digits that is this float32: 0.1, not 0.10000000149011612.
 double shortest(float value) {
@@ -29,26 +44,10 @@ const char* side(bool decoder) {
   return decoder ? "target" : "tokens";
 }
 
-bool is_decoder(const ordered_json& name) {
+bool is_decoder(const nlohmann::json& name) {
   const std::string text = name.get<std::string>();
   if (text != side(true) && text != side(false)) throw Error("rows of \"" + text + "\"");
   return text == side(true);
-}
-
-ordered_json tokens_json(const std::vector<AttentionToken>& tokens) {
-  ordered_json list = ordered_json::array();
-  for (const AttentionToken& token : tokens) {
-    list.push_back({{"piece", token.text}});
-    if (token.special) list.back()["special"] = true;
-  }
-  return list;
-}
-
-std::vector<AttentionToken> tokens_from(const ordered_json& list) {
-  std::vector<AttentionToken> tokens;
-  for (const ordered_json& each : list)
-    tokens.push_back({each.at("piece").get<std::string>(), each.value("special", false)});
-  return tokens;
 }
 
 /// Returns the weights as rows of numbers, as a reader of the JSON needs them.
@@ -63,11 +62,11 @@ ordered_json weights_json(const std::vector<float>& weights, std::size_t width) 
 }
 
 ordered_json text_json(const AttentionText& text) {
-  ordered_json json = {{"tokens", tokens_json(text.tokens)},
+  ordered_json json = {{"tokens", to_json_object<ordered_json>(text.tokens)},
                        {"layers", ordered_json::array()},
                        {"hidden", ordered_json::array()}};
   if (!text.name.empty()) json["name"] = text.name;
-  if (!text.target.empty()) json["target"] = tokens_json(text.target);
+  if (!text.target.empty()) json["target"] = to_json_object<ordered_json>(text.target);
   for (const AttentionLayer& layer : text.layers) {
     ordered_json heads = ordered_json::array();
     for (std::size_t h = 0; h < layer.heads.size(); ++h)
@@ -83,20 +82,20 @@ ordered_json text_json(const AttentionText& text) {
   return json;
 }
 
-AttentionLayer layer_from(const ordered_json& json, const AttentionText& text) {
+AttentionLayer layer_from(const nlohmann::json& json, const AttentionText& text) {
   AttentionLayer layer{.layer = json.at("layer").get<std::string>(),
                        .type = json.at("type").get<std::string>(),
                        .rows_of_decoder = is_decoder(json.at("rows")),
                        .columns_of_decoder = is_decoder(json.at("columns")),
                        .heads = {},
                        .weights = {}};
-  for (const ordered_json& head : json.at("heads")) {
+  for (const nlohmann::json& head : json.at("heads")) {
     layer.heads.push_back(head.at("head").get<std::int64_t>());
     std::vector<float>& weights = layer.weights.emplace_back();
-    for (const ordered_json& row : head.at("weights")) {
+    for (const nlohmann::json& row : head.at("weights")) {
       if (row.size() != text.columns(layer).size())
         throw Error("a row of " + layer.layer + " has another length");
-      for (const ordered_json& weight : row) weights.push_back(weight.get<float>());
+      for (const nlohmann::json& weight : row) weights.push_back(weight.get<float>());
     }
     if (weights.size() != text.rows(layer).size() * text.columns(layer).size())
       throw Error("the weights of " + layer.layer + " do not fit its tokens");
@@ -104,11 +103,11 @@ AttentionLayer layer_from(const ordered_json& json, const AttentionText& text) {
   return layer;
 }
 
-AttentionText text_from(const ordered_json& json) {
-  AttentionText text{.name = json.value("name", ""), .tokens = tokens_from(json.at("tokens"))};
-  if (json.contains("target")) text.target = tokens_from(json.at("target"));
-  for (const ordered_json& layer : json.at("layers")) text.layers.push_back(layer_from(layer, text));
-  for (const ordered_json& layer : json.at("hidden"))
+AttentionText text_from(const nlohmann::json& json) {
+  AttentionText text{.name = json.value("name", ""), .tokens = from_json_object<Tokens>(json.at("tokens"))};
+  if (json.contains("target")) text.target = from_json_object<Tokens>(json.at("target"));
+  for (const nlohmann::json& layer : json.at("layers")) text.layers.push_back(layer_from(layer, text));
+  for (const nlohmann::json& layer : json.at("hidden"))
     text.hidden.emplace_back(layer.at("layer").get<std::string>(), layer.at("type").get<std::string>());
   return text;
 }
@@ -123,18 +122,11 @@ bool AttentionChoice::means(const std::string& layer, std::int64_t block) const 
 }
 
 std::string AttentionRequest::json() const {
-  ordered_json request = {{"text", text}, {"layers", choice.layers}, {"heads", choice.heads}};
-  if (target) request["target"] = *target;
-  return request.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  return to_json_object<ordered_json>(*this).dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
 AttentionRequest AttentionRequest::parse(const std::string& text) try {
-  const ordered_json json = parse_json<ordered_json>(text);
-  AttentionRequest request{.text = json.at("text").get<std::string>(),
-                           .choice = {.layers = json.at("layers").get<std::vector<std::string>>(),
-                                      .heads = json.at("heads").get<std::vector<std::int64_t>>()}};
-  if (json.contains("target")) request.target = json.at("target").get<std::string>();
-  return request;
+  return from_json_object<AttentionRequest>(parse_json(text));
 } catch (const std::exception& error) {
   throw Error(std::string("attention: the request on standard input cannot be read: ") + error.what());
 }
@@ -150,11 +142,11 @@ std::string AttentionTexts::json() const {
 }
 
 AttentionTexts AttentionTexts::parse(const std::string& text) try {
-  const ordered_json json = parse_json<ordered_json>(text);
+  const nlohmann::json json = parse_json(text);
   AttentionTexts all{.step = json.at("step").get<std::int64_t>(),
                      .written = json.value("written", ""),
                      .forced = json.value("forced", false)};
-  for (const ordered_json& each : json.at("texts")) all.texts.push_back(text_from(each));
+  for (const nlohmann::json& each : json.at("texts")) all.texts.push_back(text_from(each));
   return all;
 } catch (const std::exception& error) {
   throw Error(std::string("invalid attention weights: ") + error.what());

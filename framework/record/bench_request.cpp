@@ -3,6 +3,7 @@
 #include "record/bench_request.hpp"
 
 #include "base/input_file.hpp"
+#include "base/json_fields.hpp"
 #include "base/json_text.hpp"
 #include "base/limits.hpp"
 #include "world/atomic_file.hpp"
@@ -15,34 +16,40 @@ constexpr int request_format = 1;
 
 }  // namespace
 
+static void write_value(nlohmann::json& to, const Specification& specification) {
+  to = specification.to_json();
+}
+static void read_value(const nlohmann::json& from, const JsonPlace&, Specification& specification) {
+  specification = Specification::from_json(from);
+}
+
+static void list(auto& field, A<BenchCaseRequest> auto& one) {
+  field("name", one.name);
+  field("length", one.length);
+  field("specification", one.specification);
+}
+
+/// A file of another version is not read any further.
+static void list(auto& field, A<BenchRequest> auto& request) {
+  int format = request_format;
+  field("format", format);
+  if (format != request_format)
+    throw Error("format " + std::to_string(format) +
+                " is not known; build exp and encore-worker from the same source");
+  field("rounds", request.rounds);
+  field("batches", request.batches);
+  field("order_cost", request.order_cost);
+  field("machine_precisions", request.machine_precisions);
+  field("machine_sizes", request.machine_sizes);
+  field("cases", request.cases);
+}
+
 nlohmann::json BenchRequest::to_json() const {
-  nlohmann::json list = nlohmann::json::array();
-  for (const BenchCaseRequest& one : cases)
-    list.push_back(
-        {{"name", one.name}, {"length", one.length}, {"specification", one.specification.to_json()}});
-  return {{"format", request_format},
-          {"rounds", rounds},
-          {"batches", batches},
-          {"order_cost", order_cost},
-          {"machine_precisions", machine_precisions},
-          {"machine_sizes", machine_sizes},
-          {"cases", list}};
+  return to_json_object(*this);
 }
 
 BenchRequest BenchRequest::from_json(const nlohmann::json& json) {
-  if (json.at("format").get<int>() != request_format)
-    throw Error("format " + json.at("format").dump() +
-                " is not known; build exp and encore-worker from the same source");
-  BenchRequest request;
-  json.at("rounds").get_to(request.rounds);
-  json.at("batches").get_to(request.batches);
-  json.at("order_cost").get_to(request.order_cost);
-  json.at("machine_precisions").get_to(request.machine_precisions);
-  json.at("machine_sizes").get_to(request.machine_sizes);
-  for (const nlohmann::json& one : json.at("cases"))
-    request.cases.push_back({one.at("name").get<std::string>(), one.at("length").get<std::int64_t>(),
-                             Specification::from_json(one.at("specification"))});
-  return request;
+  return from_json_object<BenchRequest>(json);
 }
 
 void BenchRequest::save(const std::filesystem::path& folder) const {

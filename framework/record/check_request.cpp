@@ -61,23 +61,11 @@ bool CheckRequest::add(const Specification& specification) {
 }
 
 std::string CheckRequest::text() const {
-  nlohmann::json runs = nlohmann::json::array();
-  for (const Run& run : runs_)
-    runs.push_back(
-        {{"tables", run.tables}, {"defaults", run.defaults}, {"files", run.files}, {"folders", run.folders}});
-  return nlohmann::json{{"parts", parts_}, {"runs", runs}}.dump();
+  return to_json_object(*this).dump();
 }
 
 CheckRequest CheckRequest::parse(const std::string& text) try {
-  nlohmann::json json = parse_json(text);
-  CheckRequest request;
-  request.parts_ = std::move(json.at("parts")).get<std::vector<nlohmann::json>>();
-  for (const nlohmann::json& run : json.at("runs"))
-    request.runs_.push_back({.tables = run.at("tables").get<std::map<std::string, std::size_t>>(),
-                             .defaults = run.at("defaults").get<std::map<std::string, std::size_t>>(),
-                             .files = run.at("files").get<std::size_t>(),
-                             .folders = run.at("folders").get<std::size_t>()});
-  return request;
+  return from_json_object<CheckRequest>(parse_json(text));
 } catch (const std::exception& error) {
   throw Error(std::string("check: the request on standard input cannot be read: ") + error.what());
 }

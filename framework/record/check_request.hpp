@@ -14,6 +14,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_fields.hpp"
 #include "record/specification.hpp"
 
 namespace encore {
@@ -21,6 +22,18 @@ namespace encore {
 /// The worker answers with an empty line after this many runs, and at the end with the problems as JSON, for
 /// which line ends are white space.
 inline constexpr std::size_t checks_per_line = 100;
+
+/// What the worker answers, in a list of them.
+struct CheckProblem {
+  std::size_t index = 0;  ///< of the run in the request
+  std::string key;        ///< dotted, of the option with the invalid value; empty: not known
+  std::string message;
+};
+void list(auto& field, A<CheckProblem> auto& problem) {
+  field("index", problem.index);
+  field("key", problem.key);
+  field("message", problem.message);
+}
 
 class CheckRequest {
  public:
@@ -33,6 +46,12 @@ class CheckRequest {
 
     /// Returns an equal text for runs that have this table and its given options in common: "12 13".
     std::string table(const std::string& name) const;
+    friend void list(auto& field, A<Run> auto& run) {
+      field("tables", run.tables);
+      field("defaults", run.defaults);
+      field("files", run.files);
+      field("folders", run.folders);
+    }
   };
 
   /// Adds a run and returns true. Returns false without adding it if runs before it had everything in it. The
@@ -51,6 +70,10 @@ class CheckRequest {
   Specification specification(const Run& run) const;
 
  private:
+  friend void list(auto& field, A<CheckRequest> auto& request) {
+    field("parts", request.parts_);
+    field("runs", request.runs_);
+  }
   std::size_t number_of(const std::string& name, const nlohmann::json& part);
 
   std::vector<nlohmann::json> parts_;

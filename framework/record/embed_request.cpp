@@ -2,27 +2,34 @@
 // Converts the request to and from one JSON object, which exp writes and the worker parses.
 #include "record/embed_request.hpp"
 
-#include <encore/error.hpp>
-#include <nlohmann/json.hpp>
-
 #include "base/json_text.hpp"
 
 namespace encore {
 
+// The question is a number.
+static void write_value(nlohmann::json& to, EmbedRequest::Of of) {
+  to = static_cast<int>(of);
+}
+static void read_value(const nlohmann::json& from, const JsonPlace& place, EmbedRequest::Of& of) {
+  std::size_t number = 0;
+  read_value(from, place, number);
+  if (number > static_cast<std::size_t>(EmbedRequest::Of::analogy)) refuse_value(from, place, "0, 1 or 2");
+  of = static_cast<EmbedRequest::Of>(number);
+}
+
+static void list(auto& field, A<EmbedRequest> auto& request) {
+  field("of", request.of);
+  field("queries", request.queries);
+  field("texts", request.texts);
+  field("count", request.count);
+}
+
 std::string EmbedRequest::text() const {
-  const nlohmann::json json = {
-      {"of", static_cast<int>(of)}, {"queries", queries}, {"texts", texts}, {"count", count}};
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return to_json_object(*this).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 EmbedRequest EmbedRequest::parse(const std::string& text) try {
-  const nlohmann::json json = parse_json(text);
-  const int of = json.at("of").get<int>();
-  EmbedRequest request{.of = static_cast<Of>(of),
-                       .queries = json.at("queries").get<std::vector<std::string>>(),
-                       .texts = json.at("texts").get<std::vector<std::string>>(),
-                       .count = json.at("count").get<std::size_t>()};
-  if (of < 0 || of > static_cast<int>(Of::analogy)) throw Error("\"of\" is " + std::to_string(of));
+  const auto request = from_json_object<EmbedRequest>(parse_json(text));
   if (request.of == Of::analogy && request.queries.size() != 3) throw Error("an analogy has three words");
   return request;
 } catch (const std::exception& error) {

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// EmbedRequest is what `exp embed` asks of the worker, as JSON on its standard input. The control program
-// writes it (cli/embed_verb.cpp), the worker reads it (worker/embed_verb.cpp).
+// EmbedRequest is what `exp embed` asks of the worker, as JSON on its standard input, and EmbedAnswer is what
+// the worker answers. The control program (app/embed.cpp) writes and reads them at its end, the worker at its
+// own (worker/embed_verb.cpp).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "base/json_fields.hpp"
 
 namespace encore {
 
@@ -27,5 +31,55 @@ struct EmbedRequest {
   /// Throws Error when the text is not a request.
   static EmbedRequest parse(const std::string& text);
 };
+
+/// A text or word that is near to a query.
+struct NearText {
+  std::string text;
+  std::optional<std::size_t> number = {};  ///< of the text or word, in the worker's answer
+  double similarity = 0.0;                 ///< the cosine
+  std::optional<std::size_t> line = {};    ///< of the corpus; exp puts it in place of the number
+  bool operator==(const NearText&) const = default;
+};
+void list(auto& field, A<NearText> auto& near) {
+  field("text", near.text);
+  field.optional("number", near.number);
+  field("similarity", near.similarity);
+  field.optional("line", near.line);
+}
+
+struct NearestTexts {
+  std::string query;
+  std::vector<NearText> neighbours = {};
+  bool operator==(const NearestTexts&) const = default;
+};
+void list(auto& field, A<NearestTexts> auto& nearest) {
+  field("query", nearest.query);
+  field("neighbours", nearest.neighbours);
+}
+
+struct TextVector {
+  std::string text;
+  std::vector<double> vector = {};
+  bool operator==(const TextVector&) const = default;
+};
+void list(auto& field, A<TextVector> auto& of) {
+  field("text", of.text);
+  field("vector", of.vector);
+}
+
+struct EmbedAnswer {
+  std::int64_t step = 0;
+  std::size_t width = 0;                   ///< of a vector
+  std::optional<std::size_t> words = {};   ///< of the vocabulary that was searched
+  std::vector<NearestTexts> nearest = {};  ///< of each query
+  std::vector<TextVector> vectors = {};    ///< in place of `nearest`
+};
+void list(auto& field, A<EmbedAnswer> auto& answer) {
+  field("step", answer.step);
+  field("width", answer.width);
+  field.optional("words", answer.words);
+  field.optional("nearest", answer.nearest);
+  field.optional("vectors", answer.vectors);
+}
 
 }  // namespace encore

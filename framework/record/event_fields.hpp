@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lists the fields of every event and its parts. Each list serves the writer and the reader, so that a field
-// has one name. Here are also the names of enumerations, and a form that earlier versions wrote. events.hpp
-// has the structs; events.cpp turns them into JSON by these lists, and back.
+// Lists the fields of every event and its parts, by which base/json_fields.hpp writes and reads them. Here
+// are also the names of enumerations, values with a form of their own, and a form that earlier versions
+// wrote. events.hpp has the structs; events.cpp makes an event of a line of a spool, and back.
 #pragma once
 
 #include <array>
-#include <concepts>
-#include <type_traits>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_fields.hpp"
 #include "record/events.hpp"
 
-namespace encore::event_fields {
+namespace encore {
 
 // --- enumerations ---
 
@@ -38,19 +37,29 @@ constexpr const auto& names_of(Ending) {
   return ending_names;
 }
 
-/// Returns "unknown" for a number without a name.
-template <class Enum>
-const char* name_in(Enum value) {
-  for (const auto& [known, name] : names_of(value))
-    if (known == value) return name;
-  return "unknown";
+// --- values with a form of their own ---
+
+/// Writes the value itself, or null.
+inline void write_value(nlohmann::json& to, const JsonText& value) {
+  to = value.value();
+}
+inline void read_value(const nlohmann::json& from, const JsonPlace& place, JsonText& value) {
+  if (!from.is_object() && !from.is_null()) refuse_value(from, place, "an object");
+  if (!from.is_null()) value = JsonText(from);
+}
+
+/// Writes an object with a member for each value, by its name.
+inline void write_value(nlohmann::json& to, const MeasuredValues& measures) {
+  to = nlohmann::json::object();
+  for (const MeasuredValue& measure : measures) write_value(to[measure.name], measure.value);
+}
+inline void read_value(const nlohmann::json& from, const JsonPlace& place, MeasuredValues& measures) {
+  if (!from.is_object()) refuse_value(from, place, "an object");
+  for (const auto& [name, value] : from.items())
+    read_value(value, {&place, name}, measures.emplace_back(name).value);
 }
 
 // --- the fields ---
-
-/// `Struct`, as a constant when it is written.
-template <class T, class Struct>
-concept A = std::same_as<std::remove_const_t<T>, Struct>;
 
 // Use `field` for what every version has written, `field.optional` for later fields and empty ones.
 
@@ -193,7 +202,7 @@ void list(auto& field, A<BenchFacts> auto& event) {
 
 /// Converts facts of a set that were written before tasks counted for themselves: labels {"words": {...},
 /// "unseen": n}, and counts of cut examples in members of their own.
-inline nlohmann::json renewed(nlohmann::json set) {
+inline nlohmann::json renewed(nlohmann::json set, const SetFacts&) {
   const auto labels = set.find("labels");
   const bool old_labels = labels != set.end() && labels->is_object() && labels->contains("words") &&
                           labels->at("words").is_object();
@@ -213,4 +222,4 @@ inline nlohmann::json renewed(nlohmann::json set) {
   return set;
 }
 
-}  // namespace encore::event_fields
+}  // namespace encore

@@ -7,6 +7,7 @@
 #include <encore/error.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/json_fields.hpp"
 #include "base/json_text.hpp"
 
 namespace encore {
@@ -17,20 +18,6 @@ constexpr std::int64_t most_texts = 32;  // followed at a time; kernels::largest
 /// Returns the shortest text of a number: "0.5", "2".
 std::string number(double value) {
   return nlohmann::json(value).dump();
-}
-
-/// Calls visit(name, member) for every wish that is one number.
-template <class Wishes, class Visit>
-void visit_wishes(Wishes& wishes, const Visit& visit) {
-  visit("beam", wishes.beam);
-  visit("top_k", wishes.top_k);
-  visit("texts", wishes.texts);
-  visit("max_pieces", wishes.max_tokens);
-  visit("length_penalty", wishes.length_penalty);
-  visit("temperature", wishes.temperature);
-  visit("top_p", wishes.top_p);
-  visit("repetition_penalty", wishes.repetition_penalty);
-  visit("seed", wishes.seed);
 }
 
 std::string out_of_range(const Decoding& of, const DecodingNames& names) {
@@ -104,26 +91,31 @@ Decoding DecodingWishes::over(Decoding decoding) const {
   return decoding;
 }
 
+static void list(auto& field, A<DecodingWishes> auto& wishes) {
+  field.optional("beam", wishes.beam);
+  field.optional("top_k", wishes.top_k);
+  field.optional("texts", wishes.texts);
+  field.optional("max_pieces", wishes.max_tokens);
+  field.optional("length_penalty", wishes.length_penalty);
+  field.optional("temperature", wishes.temperature);
+  field.optional("top_p", wishes.top_p);
+  field.optional("repetition_penalty", wishes.repetition_penalty);
+  field.optional("seed", wishes.seed);
+  field("stop", wishes.stop);
+}
+
+static void list(auto& field, A<GenerateRequest> auto& request) {
+  field("prompts", request.prompts);
+  field("decoding", request.decoding);
+  field("json", request.json);
+}
+
 std::string GenerateRequest::text() const {
-  nlohmann::json wishes = {{"stop", decoding.stop}};
-  visit_wishes(decoding, [&](const char* name, const auto& wish) {
-    if (wish) wishes[name] = *wish;
-  });
-  return nlohmann::json{{"prompts", prompts}, {"decoding", wishes}, {"json", json}}.dump(
-      -1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return to_json_object(*this).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 GenerateRequest GenerateRequest::parse(const std::string& text) try {
-  const nlohmann::json json = parse_json(text);
-  const nlohmann::json& wishes = json.at("decoding");
-  GenerateRequest request{.prompts = json.at("prompts").get<std::vector<std::string>>(),
-                          .json = json.at("json").get<bool>()};
-  visit_wishes(request.decoding, [&](const char* name, auto& wish) {
-    if (wishes.contains(name))
-      wish = wishes.at(name).get<typename std::decay_t<decltype(wish)>::value_type>();
-  });
-  request.decoding.stop = wishes.at("stop").get<std::vector<std::string>>();
-  return request;
+  return from_json_object<GenerateRequest>(parse_json(text));
 } catch (const std::exception& error) {
   throw Error(std::string("generate: the request on standard input cannot be read: ") + error.what());
 }

@@ -6,17 +6,12 @@
 #include <cmath>
 #include <numeric>
 
-#include <nlohmann/json.hpp>
-
-#include <encore/error.hpp>
-
+#include "base/json_fields.hpp"
 #include "base/json_text.hpp"
 #include "base/load_file.hpp"
 
 namespace encore {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int reference_version = 1;
 constexpr std::size_t most_bins = 4096;
@@ -46,21 +41,19 @@ std::size_t distance_bin(double distance) {
   return bin_of(16.0 * distance, 127);
 }
 
-Json json_of(const StreamCounts& stream) {
-  return {{"bins", stream.bins}, {"sum", stream.sum}};
-}
-
 bool is_count(std::int64_t number) {
   return number >= 0 && number <= most_counted;
 }
 
-StreamCounts stream_in(const Json& json) {
-  StreamCounts stream{.bins = json.at("bins").get<std::vector<std::int64_t>>(),
-                      .sum = json.at("sum").get<double>()};
-  if (stream.bins.size() > most_bins || !std::isfinite(stream.sum) ||
-      std::ranges::any_of(stream.bins, [](std::int64_t count) { return !is_count(count); }))
-    throw Error("invalid histogram");
-  return stream;
+bool is_sound(const StreamCounts& stream) {
+  return stream.bins.size() <= most_bins && std::isfinite(stream.sum) &&
+         std::ranges::all_of(stream.bins, is_count);
+}
+
+bool is_sound(const EmbeddingCloud& cloud) {
+  const auto is_finite = [](double value) { return std::isfinite(value); };
+  return cloud.mean.size() == cloud.variance.size() && std::ranges::all_of(cloud.mean, is_finite) &&
+         std::ranges::all_of(cloud.variance, is_finite);
 }
 
 }  // namespace
@@ -112,40 +105,48 @@ std::optional<double> EmbeddingCloud::distance(std::span<const float> embedding)
   return std::sqrt(sum / static_cast<double>(mean.size()));
 }
 
+static void list(auto& field, A<StreamCounts> auto& stream) {
+  field("bins", stream.bins);
+  field("sum", stream.sum);
+}
+
+static void list(auto& field, A<EmbeddingCloud> auto& cloud) {
+  field("mean", cloud.mean);
+  field("variance", cloud.variance);
+}
+
+/// A file of another version is not read any further.
+static void list(auto& field, A<TextReference> auto& reference) {
+  int version = reference_version;
+  field("version", version);
+  if (version != reference_version)
+    throw Error("it is of version " + std::to_string(version) + ", and this Encore reads version " +
+                std::to_string(reference_version));
+  field("source", reference.source);
+  field("step", reference.step);
+  field("texts", reference.histograms.texts);
+  field("labels", reference.histograms.labels);
+  field("streams", reference.histograms.streams);
+  field.optional("embeddings", reference.embeddings);
+}
+
 std::string TextReference::json() const {
-  Json streams = Json::object();
-  for (const auto& [name, stream] : histograms.streams) streams[name] = json_of(stream);
-  Json json = {
-      {"version", reference_version},      {"source", source},  {"step", step}, {"texts", histograms.texts},
-      {"labels", Json(histograms.labels)}, {"streams", streams}};
-  if (!embeddings.mean.empty())
-    json["embeddings"] = {{"mean", embeddings.mean}, {"variance", embeddings.variance}};
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  using Json = nlohmann::ordered_json;
+  return to_json_object<Json>(*this).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 TextReference TextReference::parse(std::string_view text) try {
-  const Json json = parse_json<Json>(text);
-  if (json.at("version") != reference_version)
-    throw Error("it is of version " + json.at("version").dump() + ", and this Encore reads version " +
-                std::to_string(reference_version));
-  TextReference reference{.source = json.at("source").get<std::string>(),
-                          .step = json.at("step").get<std::int64_t>()};
-  reference.histograms.texts = json.at("texts").get<std::int64_t>();
-  reference.histograms.labels = json.at("labels").get<std::map<std::string, std::int64_t>>();
-  if (!is_count(reference.histograms.texts) ||
-      !std::ranges::all_of(reference.histograms.labels,
-                           [](const auto& label) { return is_count(label.second); }))
+  auto reference = from_json_object<TextReference>(parse_json(text));
+  const TextHistograms& histograms = reference.histograms;
+  if (!is_count(histograms.texts) ||
+      !std::ranges::all_of(histograms.labels, [](const auto& label) { return is_count(label.second); }))
     throw Error("its numbers of inputs and labels must be from 0 to " + std::to_string(most_counted));
-  for (const auto& [name, stream] : json.at("streams").items())
-    reference.histograms.streams[name] = stream_in(stream);
-  if (json.contains("embeddings")) {
-    reference.embeddings = {json["embeddings"].at("mean").get<std::vector<double>>(),
-                            json["embeddings"].at("variance").get<std::vector<double>>()};
-    if (reference.embeddings.mean.size() != reference.embeddings.variance.size())
-      throw Error("its embeddings have means and variances of two widths");
-  }
+  if (!std::ranges::all_of(histograms.streams, [](const auto& stream) { return is_sound(stream.second); }))
+    throw Error("invalid histogram");
+  if (!is_sound(reference.embeddings))
+    throw Error("its embeddings have means and variances of two widths, or numbers that are not finite");
   return reference;
-} catch (const nlohmann::json::exception& error) {
+} catch (const FieldError& error) {
   throw Error(std::string("invalid reference: ") + error.what());
 }
 

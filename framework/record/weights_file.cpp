@@ -6,41 +6,28 @@
 #include <algorithm>
 
 #include <encore/error.hpp>
-#include <nlohmann/json.hpp>
 
+#include "base/json_fields.hpp"
 #include "base/json_text.hpp"
 #include "base/parallel.hpp"
 #include "base/sha256.hpp"
 
 namespace encore {
 
+static void list(auto& field, A<WeightsFacts> auto& facts) {
+  field("question", facts.question);
+  field("step", facts.step);
+  field("files", facts.files);
+  field("tensors", facts.tensors);
+  field.optional("tuned", facts.tuned);
+  field.optional("made_from", facts.made_from);
+  if (!facts.made_from.empty()) field("int8", facts.int8);
+}
+
 namespace {
 
 constexpr const char* weights_format = "encore weights 1";
 constexpr std::size_t cache_line = 64;
-
-std::string facts_text(const WeightsFacts& facts) {
-  nlohmann::json json = {
-      {"question", facts.question}, {"step", facts.step}, {"files", facts.files}, {"tensors", facts.tensors}};
-  if (!facts.tuned.empty()) json["tuned"] = facts.tuned;
-  if (!facts.made_from.empty()) json.update({{"int8", facts.int8}, {"made_from", facts.made_from}});
-  return json.dump();
-}
-
-WeightsFacts facts_from_text(const std::string& text) {
-  const nlohmann::json json = parse_json(text);
-  WeightsFacts facts;
-  json.at("question").get_to(facts.question);
-  json.at("step").get_to(facts.step);
-  json.at("files").get_to(facts.files);
-  json.at("tensors").get_to(facts.tensors);
-  if (json.contains("tuned")) json.at("tuned").get_to(facts.tuned);
-  if (json.contains("made_from")) {
-    json.at("int8").get_to(facts.int8);
-    json.at("made_from").get_to(facts.made_from);
-  }
-  return facts;
-}
 
 /// Returns the SHA-256 of each tensor, in their order.
 std::vector<std::string> digests_of(const std::vector<std::span<const std::byte>>& pieces, int threads) {
@@ -59,7 +46,7 @@ WeightsFacts read_facts(const Safetensors& file) {
     throw Error("its format is \"" + file.text("format") + "\", not \"" + weights_format + "\"");
   if (sha256(file.text("facts")) != file.text("facts_sha256"))
     throw Error("the facts in its header are not those that were written");
-  WeightsFacts facts = facts_from_text(file.text("facts"));
+  WeightsFacts facts = from_json_object<WeightsFacts>(parse_json(file.text("facts")));
   for (const auto& [name, entry] : file.tensors())
     if (!facts.tensors.contains(name)) throw Error("there is no digest of tensor \"" + name + "\"");
   for (const auto& [name, digest] : facts.tensors)
@@ -84,7 +71,7 @@ SavedFile save_weights(const std::filesystem::path& run_folder, std::vector<Tens
   for (const TensorSlice& tensor : tensors) pieces.push_back(tensor.bytes);
   const std::vector<std::string> digests = digests_of(pieces, threads);
   for (std::size_t i = 0; i < tensors.size(); ++i) facts.tensors[tensors[i].name] = digests[i];
-  const std::string text = facts_text(facts);
+  const std::string text = to_json_object(facts).dump();
   return save_safetensors(run_folder / name, tensors,
                           {{"format", weights_format}, {"facts", text}, {"facts_sha256", sha256(text)}},
                           before_rename);

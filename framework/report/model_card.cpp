@@ -89,7 +89,7 @@ std::string source_of(const AttemptRow& attempt) {
                                : with_changes("commit " + source.commit, source.diff);
 }
 
-std::string proof(Store& store, const RunRow& run, const CardModel& model) {
+std::string proof(Store& store, const RunRow& run, const ExportAnswer& model) {
   std::string text =
       "## How to verify\n\nWith the database of the experiment and the data, train the model again and "
       "compare every parameter, with\n\n```sh\n" +
@@ -129,13 +129,13 @@ std::string settings(Store& store, const RunRow& run) {
   return text + "\n";
 }
 
-std::string rounding(const CardModel& model) {
+std::string rounding(const ExportAnswer& model) {
   if (model.dtype == model.rounded_from) return "";
   return "The weights in this folder are rounded from " + model.rounded_from + " to " + model.dtype +
          ". The scores are those of the weights before that.\n\n";
 }
 
-std::string use(const CardModel& model) {
+std::string use(const ExportAnswer& model) {
   if (!model.use.empty()) return "## Use\n\n" + model.use;
   return "## Use\n\n```python\nfrom transformers import AutoTokenizer, " + model.architecture +
          "\n\ntokenizer = AutoTokenizer.from_pretrained(DIR)\nmodel = " + model.architecture +
@@ -184,7 +184,7 @@ std::vector<RunRow> replicates_of(Store& store, const RunRow& run) {
   return same;
 }
 
-std::string model_card(Store& store, const RunRow& run, const CardModel& model) {
+std::string model_card(Store& store, const RunRow& run, const ExportAnswer& model) {
   const std::vector<RunRow> replicates = replicates_of(store, run);
   return "---\nlibrary_name: " + model.library + "\npipeline_tag: " + model.pipeline +
          "\ntags:\n- encore\n---\n\n# " + markdown_text(run.name) + "\n\nA " +

@@ -8,26 +8,15 @@
 #include <string>
 #include <vector>
 
+#include "record/export_answer.hpp"
 #include "store/store.hpp"
 
 namespace encore {
-
-/// The export of the worker.
-struct CardModel {
-  std::string architecture;  ///< "BertForTokenClassification"
-  std::string pipeline;      ///< "token-classification"
-  std::int64_t parameters = 0;
-  std::string dtype, rounded_from;  ///< of the weights in the folder, and of those that were scored
-  std::int64_t step = 0;
-  std::string weights_file, weights_sha256;
-  std::string library = "transformers";  ///< the hub's name for the library that opens it: "onnx"
-  std::string use = {};                  ///< Markdown: how to use it; empty: the usual lines of transformers
-};
 
 /// The complete runs of the same question except for the seed, in the same numeric environment, this one
 /// included: the basis of an interval. By seed.
 std::vector<RunRow> replicates_of(Store& store, const RunRow& run);
 
-std::string model_card(Store& store, const RunRow& run, const CardModel& model);
+std::string model_card(Store& store, const RunRow& run, const ExportAnswer& model);
 
 }  // namespace encore

@@ -35,12 +35,10 @@ std::vector<Problem> check_with_worker(const std::filesystem::path& worker,
                 (answer.errors.empty() ? "" : ":\n" + answer.errors));
 
   Problems problems;
-  for (const nlohmann::json& problem : found) {
-    const auto index = problem.at("index").get<std::size_t>();
-    if (index >= asked.size()) throw Error(worker.string() + " check answered about an unknown run");
+  for (const auto& [index, key, message] : from_json_object<std::vector<CheckProblem>>(found)) {
+    if (index >= asked.size())
+      throw Error(worker.string() + " check answered about an unknown run");
     const Specification& specification = *asked[index];
-    const std::string key = problem.at("key").get<std::string>();
-    const std::string message = problem.at("message").get<std::string>();
     const Place place = key.empty() ? Place() : place_of(specification.origin, key);
     problems.add(place, key, place.known() || key.empty() ? message : key + ": " + message);
   }

@@ -18,8 +18,6 @@ namespace encore {
 
 namespace {
 
-using nlohmann::json;
-
 bool is_loss(std::string_view metric) {
   return metric.ends_with("/loss");
 }
@@ -45,24 +43,17 @@ double relative_difference(double a, double b) {
   return std::abs(a - b) / std::max(std::abs(a), std::abs(b));
 }
 
-json json_of(const TensorDistance& tensor, bool is_layer) {
-  // A layer of which some tensors could be compared has figures of its own, a single tensor has not.
-  const bool known = tensor.comparable || (is_layer && tensor.one_squared + tensor.other_squared > 0.0);
-  json object = {{"name", tensor.name}, {"values", tensor.values}, {"different", tensor.different}};
-  object["relative"] = known ? json(tensor.relative()) : json();
-  object["largest"] = known ? json(tensor.largest) : json();
-  object["ulps"] = known ? json(tensor.ulps) : json();
-  return object;
-}
-
-json json_of(const CurveDrift& curve) {
-  const auto or_null = [](const std::optional<std::int64_t>& step) { return step ? json(*step) : json(); };
-  return {{"metric", curve.metric},
-          {"steps", curve.steps},
-          {"first_difference", or_null(curve.first_difference)},
-          {"first_beyond", or_null(curve.first_beyond)},
-          {"largest", curve.largest},
-          {"largest_step", curve.largest_step}};
+std::vector<DriftFigures> figures_of(const std::vector<TensorDistance>& tensors, bool are_layers) {
+  std::vector<DriftFigures> list;
+  for (const TensorDistance& tensor : tensors) {
+    DriftFigures& figures = list.emplace_back(DriftFigures{tensor.name, tensor.values, tensor.different});
+    // A layer of which some tensors could be compared has figures of its own, a single tensor has not.
+    if (!tensor.comparable && !(are_layers && tensor.one_squared + tensor.other_squared > 0.0)) continue;
+    figures.relative = tensor.relative();
+    figures.largest = tensor.largest;
+    figures.ulps = tensor.ulps;
+  }
+  return list;
 }
 
 }  // namespace
@@ -154,16 +145,10 @@ std::vector<CurveDrift> curve_drifts(const std::map<std::string, Curve>& a,
   return drifts;
 }
 
-json drift_json(const std::vector<StepDrift>& steps, const std::vector<CurveDrift>& curves,
-                double tolerance) {
-  json drift = {{"steps", json::array()}, {"tolerance", tolerance}, {"curves", json::array()}};
-  for (const StepDrift& step : steps) {
-    json layers = json::array(), tensors = json::array();
-    for (const TensorDistance& layer : layers_of(step.tensors)) layers.push_back(json_of(layer, true));
-    for (const TensorDistance& tensor : step.tensors) tensors.push_back(json_of(tensor, false));
-    drift["steps"].push_back({{"step", step.step}, {"layers", layers}, {"tensors", tensors}});
-  }
-  for (const CurveDrift& curve : curves) drift["curves"].push_back(json_of(curve));
+DriftReport drift_of(const std::vector<StepDrift>& steps, std::vector<CurveDrift> curves, double tolerance) {
+  DriftReport drift{.steps = {}, .tolerance = tolerance, .curves = std::move(curves)};
+  for (const auto& [step, tensors] : steps)
+    drift.steps.push_back({step, figures_of(layers_of(tensors), true), figures_of(tensors, false)});
   return drift;
 }
 

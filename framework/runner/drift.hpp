@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Drift: how far two trainings of one question have come apart where their bits need not agree (another
 // backend, instruction set, library), by step, layer and tensor, and along their curves of loss. Place in the
-// flow: verifier.cpp and `exp diff --drift` measure it, cli/drift_text.hpp prints its JSON.
+// flow: verifier.cpp and `exp diff --drift` measure it, cli/drift_text.hpp prints it.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json_fields.hpp"
 #include "runner/tensor_distance.hpp"
 #include "store/store.hpp"
 
@@ -64,10 +63,53 @@ std::vector<CurveDrift> curve_drifts(const std::map<std::string, Curve>& a,
 /// From this relative difference on a loss counts as another one by default.
 inline constexpr double default_tolerance = 1e-3;
 
-/// {"steps": [{"step", "layers": [...], "tensors": [...]}], "tolerance", "curves": [...]}; a layer and a
-/// tensor: {"name", "values", "different", "relative", "largest", "ulps"}, the last three null where nothing
-/// could be compared. A curve has the members of CurveDrift; written out, an infinite `largest` is null.
-nlohmann::json drift_json(const std::vector<StepDrift>& steps, const std::vector<CurveDrift>& curves,
-                          double tolerance);
+/// How far a layer or a tensor is apart. The optional ones are empty where nothing could be compared.
+struct DriftFigures {
+  std::string name;
+  std::int64_t values = 0, different = 0;
+  std::optional<double> relative = {}, largest = {};
+  std::optional<std::uint64_t> ulps = {};
+};
+void list(auto& field, A<DriftFigures> auto& figures) {
+  field("name", figures.name);
+  field("values", figures.values);
+  field("different", figures.different);
+  field("relative", figures.relative);
+  field("largest", figures.largest);
+  field("ulps", figures.ulps);
+}
+
+struct DriftOfStep {
+  std::int64_t step = 0;
+  std::vector<DriftFigures> layers = {}, tensors = {};
+};
+void list(auto& field, A<DriftOfStep> auto& drift) {
+  field("step", drift.step);
+  field("layers", drift.layers);
+  field("tensors", drift.tensors);
+}
+
+void list(auto& field, A<CurveDrift> auto& curve) {
+  field("metric", curve.metric);
+  field("steps", curve.steps);
+  field("first_difference", curve.first_difference);
+  field("first_beyond", curve.first_beyond);
+  field("largest", curve.largest);  // infinite: written as null, read as NaN
+  field("largest_step", curve.largest_step);
+}
+
+/// What is recorded of a verification, and printed as JSON.
+struct DriftReport {
+  std::vector<DriftOfStep> steps;
+  double tolerance = default_tolerance;
+  std::vector<CurveDrift> curves;
+};
+void list(auto& field, A<DriftReport> auto& drift) {
+  field("steps", drift.steps);
+  field("tolerance", drift.tolerance);
+  field("curves", drift.curves);
+}
+
+DriftReport drift_of(const std::vector<StepDrift>& steps, std::vector<CurveDrift> curves, double tolerance);
 
 }  // namespace encore

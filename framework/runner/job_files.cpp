@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/input_file.hpp"
+#include "base/json_fields.hpp"
 #include "base/json_text.hpp"
 #include "record/spool.hpp"
 #include "runner/stop_request.hpp"
@@ -112,13 +113,18 @@ std::optional<JobReport> read_report(const std::filesystem::path& run_folder, in
   }
 }
 
+static void list(auto& field, A<Succession> auto& next) {
+  field("of", next.of);
+  field("attempt", next.attempt);
+  field("token", next.token);
+  field("reason", next.reason);
+}
+
 Succession save_succession(const std::filesystem::path& run_folder, int attempt, const Succession& wanted) {
   const std::filesystem::path file = beside_spool(run_folder, attempt, ".next");
-  const nlohmann::json json = {
-      {"of", wanted.of}, {"attempt", wanted.attempt}, {"token", wanted.token}, {"reason", wanted.reason}};
   // Only one of two processes can make a link, also on a network file system.
   const std::filesystem::path aside = file.string() + "." + wanted.token + std::string(aside_suffix);
-  save_file(aside, json.dump() + "\n");
+  save_file(aside, to_json_object(wanted).dump() + "\n");
   std::error_code there, ignored;
   std::filesystem::create_hard_link(aside, file, there);
   std::filesystem::remove(aside, ignored);
@@ -128,11 +134,9 @@ Succession save_succession(const std::filesystem::path& run_folder, int attempt,
 }
 
 std::optional<Succession> read_succession(const std::filesystem::path& run_folder, int attempt) {
-  const nlohmann::json json = content_of_job_file(beside_spool(run_folder, attempt, ".next"));
   try {
-    if (!json.is_object()) return std::nullopt;
-    return Succession{json.at("of"), json.at("attempt"), json.at("token"), json.at("reason")};
-  } catch (const nlohmann::json::exception&) {
+    return from_json_object<Succession>(content_of_job_file(beside_spool(run_folder, attempt, ".next")));
+  } catch (const FieldError&) {
     return std::nullopt;
   }
 }

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_fields.hpp"
 #include "runner/attempt_end.hpp"
 #include "runner/job_files.hpp"
 #include "runner/slurm/finished_submissions.hpp"
@@ -34,26 +35,26 @@ struct Seen {
   bool operator==(const Seen&) const = default;
 };
 
+void list(auto& field, A<Seen> auto& seen) {
+  field("beats", seen.beats);
+  field("time", seen.time);
+  field("by", seen.by);
+  field("clock_behind", seen.behind);
+  field.optional("over_since", seen.over_since);
+  field.optional("scheduler", seen.scheduler);
+}
+
 nlohmann::json json_of(const Seen& seen, const JobReport* report) {
-  nlohmann::json json = {
-      {"beats", seen.beats}, {"time", seen.time}, {"by", seen.by}, {"clock_behind", seen.behind}};
-  if (seen.over_since > 0.0) json["over_since"] = seen.over_since;
-  if (!seen.scheduler.is_null()) json["scheduler"] = seen.scheduler;
+  nlohmann::json json = to_json_object(seen);
   if (report != nullptr) json.update({{"host", report->host}, {"process", report->pid}});
   return json;
 }
 
 /// Returns nothing if there was no check before.
 std::optional<Seen> seen_from(const nlohmann::json& json) {
-  if (!json.is_object()) return std::nullopt;
   try {
-    return Seen{json.at("beats"),
-                json.at("time"),
-                json.at("by"),
-                json.at("clock_behind"),
-                json.value("over_since", 0.0),
-                json.value("scheduler", nlohmann::json())};
-  } catch (const nlohmann::json::exception&) {
+    return from_json_object<Seen>(json);
+  } catch (const FieldError&) {
     return std::nullopt;
   }
 }

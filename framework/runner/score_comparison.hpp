@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json_fields.hpp"
 #include "base/metric.hpp"
 #include "store/store.hpp"
 
@@ -34,6 +35,24 @@ struct FinalScore {
   double run = 0.0;
   double verification = 0.0;
 };
+
+/// The same as a verification records and prints it, with where a run with one more seed would lie.
+struct RecordedScore {
+  std::string metric;
+  bool fraction = false;
+  double run = 0.0, verification = 0.0;
+  std::optional<std::size_t> seeds = {};
+  std::optional<double> low = {}, high = {};
+};
+void list(auto& field, A<RecordedScore> auto& score) {
+  field("metric", score.metric);
+  field("fraction", score.fraction);
+  field("run", score.run);
+  field("verification", score.verification);
+  field.optional("seeds", score.seeds);
+  field.optional("low", score.low);
+  field.optional("high", score.high);
+}
 
 /// The scores that both the run and its verification have in their results, without those of single labels.
 std::vector<FinalScore> final_scores(Store& store, const RunRow& run,

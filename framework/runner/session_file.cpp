@@ -14,11 +14,21 @@
 #include <nlohmann/json.hpp>
 
 #include "base/input_file.hpp"
+#include "base/json_fields.hpp"
 #include "base/json_text.hpp"
 #include "world/atomic_file.hpp"
 #include "world/file_descriptor.hpp"
 
 namespace encore {
+
+static void list(auto& field, A<OpenSession> auto& session) {
+  field("host", session.process.host);
+  field("pid", session.process.pid);
+  field("start_time", session.process.start_time);
+  field("boot_id", session.process.boot_id);
+  field("command", session.command);
+  field("sweep", session.sweep);
+}
 
 namespace {
 
@@ -57,23 +67,17 @@ std::string line_of(StopWish wish, const std::string& sweep) {
 }
 
 std::string description(const std::string& command, const std::string& sweep) {
-  const ProcessIdentity process = this_process();
-  return nlohmann::json{
-             {"host", process.host},       {"pid", process.pid}, {"start_time", process.start_time},
-             {"boot_id", process.boot_id}, {"command", command}, {"sweep", sweep}}
-             .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) +
-         "\n";
+  const OpenSession session{.process = this_process(), .command = command, .sweep = sweep, .file = {}};
+  return to_json_object(session).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 /// Returns nothing if the file is not a session, or has just ended.
 std::optional<OpenSession> read_session(const fs::path& file) {
-  const nlohmann::json json = json_or_null(content_of(file));
   try {
-    return OpenSession{{json.at("host"), json.at("pid"), json.at("start_time"), json.at("boot_id")},
-                       json.at("command"),
-                       json.at("sweep"),
-                       file};
-  } catch (const nlohmann::json::exception&) {
+    auto session = from_json_object<OpenSession>(json_or_null(content_of(file)));
+    session.file = file;
+    return session;
+  } catch (const FieldError&) {
     return std::nullopt;
   }
 }

@@ -317,12 +317,10 @@ void Verifier::judge(const std::filesystem::path& folder, const Watch& watch,
                            {"verification", difference->found}};
   describe_drift(folder, verification);
   if (verification.outcome != "not comparable") return;
-  nlohmann::json& scores = details["final_scores"] = nlohmann::json::array();
-  for (const FinalScore& score : final_scores(store_, task_.run, folder))
-    scores.push_back({{"metric", score.metric.name},
-                      {"fraction", score.metric.is_fraction()},
-                      {"run", score.run},
-                      {"verification", score.verification}});
+  std::vector<RecordedScore> scores;
+  for (const auto& [metric, run, again] : final_scores(store_, task_.run, folder))
+    scores.push_back({metric.name, metric.is_fraction(), run, again});
+  details["final_scores"] = to_json_object(scores);
 }
 
 void Verifier::compare_scores_of(const std::filesystem::path& folder, const nlohmann::json& differing_fields,
@@ -377,9 +375,9 @@ void Verifier::describe_drift(const std::filesystem::path& folder, VerificationR
     details["drift_unknown"] = "the run keeps neither a checkpoint nor weights of a step from " +
                                std::to_string(*verification.first_step) + " to " +
                                std::to_string(last_step()) + ", so only digests could be compared";
-  details["drift"] = drift_json(
+  details["drift"] = to_json_object(drift_of(
       steps, curve_drifts(loss_curves(store_, task_.run.number), loss_curves(folder), default_tolerance),
-      default_tolerance);
+      default_tolerance));
   const auto there = std::ranges::find(steps, *verification.first_step, &StepDrift::step);
   if (there != steps.end()) name_tensor(there->tensors, verification.scope);
 }

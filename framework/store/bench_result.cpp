@@ -8,6 +8,7 @@
 #include <encore/error.hpp>
 
 #include "base/input_file.hpp"
+#include "base/json_fields.hpp"
 #include "base/json_text.hpp"
 #include "config/value.hpp"
 
@@ -21,37 +22,44 @@ constexpr int result_format = 1;
 
 }  // namespace
 
+static void list(auto& field, A<BenchCase> auto& one) {
+  field("name", one.name);
+  field("machine", one.machine);
+  field("settings", one.settings);
+  field("host", one.host);
+  field("build", one.build);
+  field("environment", one.environment);
+  field("facts", one.facts);
+  field("samples", one.samples);
+}
+
+static void list(auto& field, A<BenchResult> auto& result) {
+  field("name", result.name);
+  field("file", result.file);
+  field("created", result.created);
+  field("settings", result.settings);
+  field("noise", result.noise);
+  field("cases", result.cases);
+}
+
 json BenchResult::to_json() const {
-  json list = json::array();
-  for (const BenchCase& one : cases)
-    list.push_back({{"name", one.name},
-                    {"machine", one.machine},
-                    {"settings", one.settings},
-                    {"host", one.host},
-                    {"build", one.build},
-                    {"environment", one.environment},
-                    {"facts", one.facts},
-                    {"samples", one.samples}});
-  return {{"format", result_format}, {"name", name},   {"file", file}, {"created", created},
-          {"settings", settings},    {"noise", noise}, {"cases", list}};
+  json result = to_json_object(*this);
+  result["format"] = result_format;
+  return result;
 }
 
 BenchResult BenchResult::from_json(const nlohmann::json& json, const std::string& where) {
-  if (!json.is_object() || !json.contains("format"))
-    throw Error(where + " is not a result of exp bench --json: it has no \"format\"");
+  const std::string begin = where + " is not a result of exp bench --json: ";
+  if (!json.is_object() || !json.contains("format")) throw Error(begin + "it has no \"format\"");
+  if (json["format"] != result_format)
+    throw Error(begin + "its format is " + json["format"].dump() + ", this exp reads " +
+                std::to_string(result_format));
   try {
-    if (json.at("format") != result_format)
-      throw Error(where + " is not a result of exp bench --json: its format is " + json.at("format").dump() +
-                  ", this exp reads " + std::to_string(result_format));
-    BenchResult result{json.at("name"),     json.at("file"),  json.at("created"),
-                       json.at("settings"), json.at("noise"), {}};
-    for (const auto& one : json.at("cases"))
-      result.cases.push_back({one.at("name"), one.at("machine"), one.at("settings"), one.at("host"),
-                              one.at("build"), one.at("environment"), one.at("facts"), one.at("samples")});
+    auto result = from_json_object<BenchResult>(json);
     result.require_readable(where);
     return result;
-  } catch (const nlohmann::json::exception& error) {
-    throw Error(where + " is not a result of exp bench --json: " + error.what());
+  } catch (const FieldError& error) {
+    throw Error(begin + error.what());
   }
 }
 

@@ -13,6 +13,7 @@
 #include <streambuf>
 
 #include <encore/error.hpp>
+#include <nlohmann/json.hpp>
 
 #include "base/terminal_filter.hpp"
 #include "world/file_descriptor.hpp"
@@ -77,6 +78,10 @@ void keep_answers_apart() {
 
 std::ostream& answer_stream() {
   return *stream();
+}
+
+void write_answer(const nlohmann::json& answer) {
+  answer_stream() << answer.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
 }
 
 void require_answers_written() {

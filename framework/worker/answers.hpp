@@ -8,6 +8,8 @@
 
 #include <iosfwd>
 
+#include <nlohmann/json_fwd.hpp>
+
 namespace encore {
 
 /// Called first in main, before any library prints. Programs that this one starts get the standard error too.
@@ -16,6 +18,9 @@ void keep_answers_apart();
 /// Returns the stream for answers only; one thread at a time may use it. Before keep_answers_apart() it is
 /// std::cout. require_answers_written() writes what was not flushed.
 std::ostream& answer_stream();
+
+/// Writes a line. Bytes that are not UTF-8 are replaced.
+void write_answer(const nlohmann::json& answer);
 
 /// Throws Error if answers could not be written.
 void require_answers_written();

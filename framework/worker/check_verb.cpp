@@ -234,22 +234,19 @@ int check_verb() {
   std::ios::sync_with_stdio(false);  // otherwise reading is byte by byte; a sweep's request has megabytes
   const std::string text(std::istreambuf_iterator<char>(std::cin), {});
   const CheckRequest request = CheckRequest::parse(text);
-  nlohmann::json problems = nlohmann::json::array();
+  std::vector<CheckProblem> problems;
   Checker checker(request);
   for (std::size_t i = 0; i < request.size(); ++i) {
-    const auto add = [&](const std::string& key, const std::string& message) {
-      problems.push_back({{"index", i}, {"key", key}, {"message", message}});
-    };
     try {
       checker.check(request.run(i));
     } catch (const ConfigError& error) {
-      add(error.key(), error.what());
+      problems.push_back({i, error.key(), error.what()});
     } catch (const std::exception& error) {
-      add("", error.what());
+      problems.push_back({i, "", error.what()});
     }
     if ((i + 1) % checks_per_line == 0) answer_stream() << std::endl;  // now, because exp waits for it
   }
-  answer_stream() << problems.dump() << '\n';
+  write_answer(to_json_object(problems));
   return problems.empty() ? 0 : 2;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // embed: vectors of inputs or words, or what is nearest to them. One request comes on standard input
-// (record/embed_request.hpp); the answer is one JSON object: "step", "width", and "vectors" [{text, vector}]
-// or "nearest" [{query, neighbours: [{text, number, similarity}]}].
+// (record/embed_request.hpp); the answer is one EmbedAnswer.
 #include <algorithm>
 #include <iostream>
 #include <iterator>
@@ -51,29 +50,24 @@ void write_vectors(Engine& engine, const std::vector<std::string>& texts) {
   answer_stream() << "\n]}\n";
 }
 
-ordered_json neighbours_json(const std::vector<Neighbour>& neighbours,
-                             const std::vector<std::string>& texts) {
-  ordered_json list = ordered_json::array();
+std::vector<NearText> named(const std::vector<Neighbour>& neighbours, const std::vector<std::string>& texts) {
+  std::vector<NearText> named;
   for (const Neighbour& neighbour : neighbours)
-    list.push_back({{"text", texts[neighbour.number]},
-                    {"number", neighbour.number},
-                    {"similarity", neighbour.similarity}});
-  return list;
+    named.push_back({texts[neighbour.number], neighbour.number, neighbour.similarity});
+  return named;
 }
 
-ordered_json texts_answer(Engine& engine, const EmbedRequest& request) {
+EmbedAnswer texts_answer(Engine& engine, const EmbedRequest& request) {
   const Vectors queries = embed_all(engine, request.queries);
-  ordered_json answer = {{"width", queries.width}};
+  EmbedAnswer answer{.step = engine.step(), .width = queries.width};
   const Vectors texts = embed_all(engine, request.texts);
   for (std::size_t i = 0; i < queries.size(); ++i)
-    answer["nearest"].push_back(
-        {{"query", request.queries[i]},
-         {"neighbours",
-          neighbours_json(nearest(queries[i], texts, request.texts, request.count), request.texts)}});
+    answer.nearest.push_back(
+        {request.queries[i], named(nearest(queries[i], texts, request.texts, request.count), request.texts)});
   return answer;
 }
 
-ordered_json words_answer(const Engine& engine, const EmbedRequest& request) {
+EmbedAnswer words_answer(const Engine& engine, const EmbedRequest& request) {
   const WordVectors words(engine);
   Vectors queries;
   std::vector<std::set<std::size_t>> own;  // of each query: the words that it is made of
@@ -82,14 +76,12 @@ ordered_json words_answer(const Engine& engine, const EmbedRequest& request) {
     own.emplace_back();
     for (const std::int32_t token : words.tokens(query)) own.back().insert(words.number_of(token));
   }
-  ordered_json answer = {{"width", queries.width}, {"words", words.words().size()}};
+  EmbedAnswer answer{.step = engine.step(), .width = queries.width, .words = words.words().size()};
   const auto add = [&](const std::string& query, std::span<const float> vector,
                        const std::set<std::size_t>& without) {
-    answer["nearest"].push_back(
-        {{"query", query},
-         {"neighbours",
-          neighbours_json(nearest(vector, words.vectors(), words.words(), request.count, without),
-                          words.words())}});
+    answer.nearest.push_back(
+        {query,
+         named(nearest(vector, words.vectors(), words.words(), request.count, without), words.words())});
   };
   if (request.of == EmbedRequest::Of::analogy) {
     own[0].merge(own[1]);
@@ -116,10 +108,9 @@ int embed_verb(const TrainedRunArguments& run) {
     write_vectors(engine, request.queries);
     return 0;
   }
-  ordered_json answer = {{"step", engine.step()}};
-  answer.update(request.of == EmbedRequest::Of::texts ? texts_answer(engine, request)
-                                                      : words_answer(engine, request));
-  answer_stream() << dumped(answer) << '\n';
+  const EmbedAnswer answer =
+      request.of == EmbedRequest::Of::texts ? texts_answer(engine, request) : words_answer(engine, request);
+  answer_stream() << dumped(to_json_object<ordered_json>(answer)) << '\n';
   return 0;
 }
 

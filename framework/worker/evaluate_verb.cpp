@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/host_measures.hpp"
-#include "base/measure_json.hpp"
 #include "infer/engine.hpp"
 #include "infer/observe.hpp"
+#include "record/evaluate_answer.hpp"
 #include "tasks/new_examples.hpp"
 #include "worker/answers.hpp"
 #include "worker/tell_progress.hpp"
@@ -67,32 +67,24 @@ int evaluate_verb(const TrainedRunArguments& run, const EvaluateArguments& argum
     keep_reference(model, read.records, set.set, evaluation.outputs,
                    std::filesystem::path(file).filename().string(), run.folder);
 
-  json measures = json::object(), definitions = json::array(), counts = json::array();
-  for (const auto& [name, value] : measure_values(model.measures(), statistics)) measures[name] = value;
-  measures[loss_measure().name] = evaluation.loss;
-  for (const Measure& measure : model.measures()) definitions.push_back(json_of(measure));
-  definitions.push_back(json_of(loss_measure()));
-  json sources = json::array();
-  for (std::size_t i = 0; i < files.size(); ++i)
-    sources.push_back({{"file", files[i]}, {"sha256", read.sha256.at(i)}});
   const SetDescription description = model.task().describe(set.set);
-  for (const auto& [name, value] : description.counts) counts.push_back({{"name", name}, {"value", value}});
-  std::vector<std::string> notes = description.notes;
-  notes.insert(notes.end(), read.records.notes.begin(), read.records.notes.end());
-  json answer = {{"step", model.step()},
-                 {"file", file},
-                 {"sha256", read.sha256.front()},
-                 {"files", sources},
-                 {"examples", set.set.size()},
-                 {"counts", counts},
-                 {"notes", notes},
-                 {"measures", measures},
-                 {"definitions", definitions},
-                 {"matrices", matrices_of(model.measures(), statistics)}};
+  EvaluateAnswer answer{.step = model.step(),
+                        .examples = set.set.size(),
+                        .notes = description.notes,
+                        .definitions = model.measures(),
+                        .matrices = matrices_of(model.measures(), statistics)};
+  for (std::size_t i = 0; i < files.size(); ++i) answer.files.push_back({files[i], read.sha256.at(i)});
+  answer.first = answer.files.front();
+  for (const auto& [name, value] : description.counts) answer.counts.push_back({name, value});
+  answer.notes.insert(answer.notes.end(), read.records.notes.begin(), read.records.notes.end());
+  for (const auto& [name, value] : measure_values(model.measures(), statistics))
+    answer.measures[name] = value;
+  answer.measures[loss_measure().name] = evaluation.loss;
+  answer.definitions.push_back(loss_measure());
   if (arguments.statistics)
     for (std::size_t i = 0; i < statistics.examples(); ++i)
-      answer["statistics"].push_back(json_of(statistics, i));
-  answer_stream() << answer.dump(-1, ' ', false, json::error_handler_t::replace) << '\n';
+      answer.statistics.push_back(json_of(statistics, i));
+  write_answer(to_json_object(answer));
   return 0;
 }
 

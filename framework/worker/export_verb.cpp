@@ -6,11 +6,11 @@
 #include <filesystem>
 
 #include <encore/device.hpp>
-#include <nlohmann/json.hpp>
 
 #include "infer/hugging_face_export.hpp"
 #include "onnx/onnx_export.hpp"
 #include "pretrained/hugging_face_folder.hpp"
+#include "record/export_answer.hpp"
 #include "record/weights_file.hpp"
 #include "worker/answers.hpp"
 #include "worker/verbs.hpp"
@@ -18,37 +18,37 @@
 namespace encore {
 namespace {
 
-nlohmann::json as_hugging_face(const Engine& model, const ExportArguments& arguments) {
+ExportAnswer as_hugging_face(const Engine& model, const ExportArguments& arguments) {
   const ExportedModel exported = export_to_hugging_face(model, arguments.folder, arguments.dtype);
-  return {{"architecture", exported.architecture},
-          {"pipeline", exported.pipeline},
-          {"tensors", exported.tensors},
-          {"parameters", exported.parameters},
-          {"dtype", name_of(exported.dtype)},
-          {"rounded_from", name_of(exported.rounded_from)},
-          {"weights_file", tensors_file},
-          {"weights_sha256", exported.weights_sha256},
-          {"library", "transformers"}};
+  return {.architecture = exported.architecture,
+          .pipeline = exported.pipeline,
+          .tensors = exported.tensors,
+          .parameters = exported.parameters,
+          .dtype = name_of(exported.dtype),
+          .rounded_from = name_of(exported.rounded_from),
+          .weights_file = tensors_file,
+          .weights_sha256 = exported.weights_sha256,
+          .library = "transformers"};
 }
 
-nlohmann::json as_onnx(const Engine& model, const ExportArguments& arguments) {
+ExportAnswer as_onnx(const Engine& model, const ExportArguments& arguments) {
   const ExportedOnnx exported = export_to_onnx(
       model, arguments.folder, arguments.external_data ? OnnxWeights::beside : OnnxWeights::inside);
-  return {{"architecture", "graph of ONNX"},
-          {"pipeline", exported.pipeline},
-          {"tensors", exported.tensors},
-          {"parameters", exported.parameters},
-          {"dtype", name_of(DType::float32)},
-          {"rounded_from", name_of(model.model().parameters().dtype())},
-          {"weights_file", exported.weights_file},
-          {"weights_sha256", exported.weights_sha256},
-          {"library", "onnx"},
-          {"use", "```python\n" + exported.use + "```\n"}};
+  return {.architecture = "graph of ONNX",
+          .pipeline = exported.pipeline,
+          .tensors = exported.tensors,
+          .parameters = exported.parameters,
+          .dtype = name_of(DType::float32),
+          .rounded_from = name_of(model.model().parameters().dtype()),
+          .weights_file = exported.weights_file,
+          .weights_sha256 = exported.weights_sha256,
+          .library = "onnx",
+          .use = "```python\n" + exported.use + "```\n"};
 }
 
 /// Copies only what an Engine reads of the run's folder.
-nlohmann::json as_encore(const Engine& model, const std::filesystem::path& run_folder,
-                         const ExportArguments& arguments) {
+ExportAnswer as_encore(const Engine& model, const std::filesystem::path& run_folder,
+                       const ExportArguments& arguments) {
   namespace fs = std::filesystem;
   if (!fs::exists(run_folder / weights_file))
     throw Error((run_folder / weights_file).string() +
@@ -59,23 +59,24 @@ nlohmann::json as_encore(const Engine& model, const std::filesystem::path& run_f
     if (fs::exists(run_folder / file)) fs::copy_file(run_folder / file, arguments.folder / file);
   const WeightsFile written(arguments.folder);
   const ParameterBlock& parameters = model.model().parameters();
-  return {{"architecture", "folder of Encore"},
-          {"pipeline", "other"},
-          {"tensors", parameters.slices().size()},
-          {"parameters", parameters.count()},
-          {"dtype", name_of(parameters.dtype())},
-          {"rounded_from", name_of(parameters.dtype())},
-          {"weights_file", weights_file},
-          {"weights_sha256", written.tensors().sha256()},
-          {"library", "encore"},
-          {"use",
-           "```c\nencore_model* model = NULL;\nchar* answers = NULL;\nconst char* texts[] = {\"a text\"};\n"
-           "if (encore_open(DIR, NULL, &model) != ENCORE_OK || encore_predict(model, texts, 1, &answers) != "
-           "ENCORE_OK)\n  puts(encore_last_error());\n```\n"}};
+  return {
+      .architecture = "folder of Encore",
+      .pipeline = "other",
+      .tensors = static_cast<std::int64_t>(parameters.slices().size()),
+      .parameters = parameters.count(),
+      .dtype = name_of(parameters.dtype()),
+      .rounded_from = name_of(parameters.dtype()),
+      .weights_file = weights_file,
+      .weights_sha256 = written.tensors().sha256(),
+      .library = "encore",
+      .use =
+          "```c\nencore_model* model = NULL;\nchar* answers = NULL;\nconst char* texts[] = {\"a text\"};\n"
+          "if (encore_open(DIR, NULL, &model) != ENCORE_OK || encore_predict(model, texts, 1, &answers) != "
+          "ENCORE_OK)\n  puts(encore_last_error());\n```\n"};
 }
 
-nlohmann::json exported(const Engine& model, const std::filesystem::path& run_folder,
-                        const ExportArguments& arguments) {
+ExportAnswer exported(const Engine& model, const std::filesystem::path& run_folder,
+                      const ExportArguments& arguments) {
   if (arguments.format == "onnx") return as_onnx(model, arguments);
   if (arguments.format == "encore") return as_encore(model, run_folder, arguments);
   return as_hugging_face(model, arguments);
@@ -88,9 +89,9 @@ int export_verb(const TrainedRunArguments& run, const ExportArguments& arguments
   const Device device;
   const Engine model(run.folder, run.plugin_folders, device);
   for (const std::string& note : model.notes()) std::cerr << "encore-worker: " << note << '\n';
-  nlohmann::json answer = exported(model, run.folder, arguments);
-  answer["step"] = model.step();
-  answer_stream() << answer.dump() << '\n';
+  ExportAnswer answer = exported(model, run.folder, arguments);
+  answer.step = model.step();
+  write_answer(to_json_object(answer));
   return 0;
 }
 

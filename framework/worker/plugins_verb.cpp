@@ -4,10 +4,9 @@
 #include <chrono>
 #include <ostream>
 
-#include <nlohmann/json.hpp>
-
 #include "config/fingerprint.hpp"
 #include "plugin_host/registry.hpp"
+#include "record/plugins_answer.hpp"
 #include "worker/answers.hpp"
 #include "worker/environment.hpp"
 #include "worker/verbs.hpp"
@@ -20,14 +19,10 @@ int plugins_verb(const std::vector<std::filesystem::path>& folders) {
   registry.load_all(Catalogue::survey(folders, host_fingerprint()));
   const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
 
-  nlohmann::json refused = nlohmann::json::array();
+  PluginsAnswer answer{.milliseconds = time.count(), .loaded = describe_plugins(registry.plugins())};
   for (const LoadFailure& failure : registry.failures())
-    refused.push_back({{"file", failure.file.string()}, {"reason", failure.reason}});
-  answer_stream() << nlohmann::json{{"milliseconds", time.count()},
-                                    {"loaded", describe_plugins(registry.plugins())},
-                                    {"refused", refused}}
-                         .dump()
-                  << '\n';
+    answer.refused.push_back({failure.file.string(), failure.reason});
+  write_answer(to_json_object(answer));
   return 0;
 }
 

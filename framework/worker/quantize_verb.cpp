@@ -8,15 +8,14 @@
 
 #include <encore/device.hpp>
 #include <encore/lines.hpp>
-#include <nlohmann/json.hpp>
 
 #include "base/example_bootstrap.hpp"
 #include "base/host_measures.hpp"
 #include "base/load_file.hpp"
-#include "base/measure_json.hpp"
 #include "infer/engine.hpp"
 #include "infer/integer_weights.hpp"
 #include "infer/quantization.hpp"
+#include "record/quantize_answer.hpp"
 #include "record/specification.hpp"
 #include "worker/answers.hpp"
 #include "worker/tell_progress.hpp"
@@ -26,7 +25,6 @@ namespace encore {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 /// Returns the set of a run if it names files for it, or nothing.
 std::optional<Records> records_of(const Engine& engine, const Specification& specification, Split split) {
@@ -55,34 +53,32 @@ Score score_of(Engine& engine, const Records& records) {
 }
 
 /// Returns every measure that is one number, before and after.
-json compared(const std::vector<Measure>& measures, const Score& before, const Score& after) {
-  json all = json::object();
+std::map<std::string, ScoreChange> compared(const std::vector<Measure>& measures, const Score& before,
+                                            const Score& after) {
+  std::map<std::string, ScoreChange> all;
   for (const Measure& measure : measures) {
     if (is_family(measure) || !has_value(measure.reducer)) continue;
     MeasureCells cells(measure);
     const ExampleSums one = cells.sums_of(before.statistics), other = cells.sums_of(after.statistics);
     const MeasureDifference difference = paired_bootstrap(one, other, cells);
-    all[measure.name] = {{"before", difference.before},
-                         {"after", difference.after},
-                         {"difference", {{"low", difference.low}, {"high", difference.high}}}};
+    all[measure.name] = {.before = difference.before,
+                         .after = difference.after,
+                         .difference = ScoreRange{difference.low, difference.high}};
   }
-  all[loss_measure().name] = {{"before", before.loss}, {"after", after.loss}};
+  all[loss_measure().name] = {.before = before.loss, .after = after.loss};
   return all;
 }
 
-json json_of(const Quantization& found) {
-  json matrices = json::array();
-  for (const QuantizedMatrix& matrix : found.matrices) {
-    matrices.push_back({{"path", matrix.path},
-                        {"parameters", matrix.parameters},
-                        {"product", matrix.product},
-                        {"bits", matrix.bits},
-                        {"kept", matrix.kept()}});
-    if (matrix.growth) matrices.back()["growth"] = *matrix.growth;
-  }
-  return {{"cost", {{"before", found.cost}, {"after", found.quantized_cost}}},
-          {"matrices", matrices},
-          {"adapted", found.adapted}};
+std::vector<RoundedMatrix> rounded(const Quantization& found) {
+  std::vector<RoundedMatrix> matrices;
+  for (const QuantizedMatrix& matrix : found.matrices)
+    matrices.push_back({.path = matrix.path,
+                        .parameters = matrix.parameters,
+                        .product = matrix.product,
+                        .bits = matrix.bits,
+                        .kept = matrix.kept(),
+                        .growth = matrix.growth});
+  return matrices;
 }
 
 /// Returns the lines of a file that are not empty, at most `most`.
@@ -120,10 +116,11 @@ class Judges {
     return texts_ ? distance_of(engine, *texts_) : loss_on(engine, *sample_);
   }
   /// Returns the scores of each set before, and those of this engine.
-  json compare(Engine& engine) const {
-    json sets = json::object();
+  std::map<std::string, std::map<std::string, ScoreChange>> compare(Engine& engine) const {
+    std::map<std::string, std::map<std::string, ScoreChange>> sets;
     for (const auto& [split, records] : sets_)
-      sets[name_of(split)] = compared(engine.measures(), before_.at(split), score_of(engine, records));
+      sets[std::string(name_of(split))] =
+          compared(engine.measures(), before_.at(split), score_of(engine, records));
     return sets;
   }
 
@@ -134,23 +131,16 @@ class Judges {
   std::optional<EncodedSet> sample_;
 };
 
-/// Writes the file, and returns its facts.
-json written(const Engine& engine, const Specification& specification, const fs::path& folder,
-             const Quantization& found, const char* file) {
+/// Writes the file.
+SavedFile write_weights(const Engine& engine, const Specification& specification, const fs::path& folder,
+                        const Quantization& found, const char* file) {
   WeightsFacts facts{.question = specification.question,
                      .step = engine.step(),
                      .tuned = engine.tuned(),
                      .files = digests_of_meaning(folder),
                      .int8 = found.products(),
                      .made_from = engine.digest()};
-  const ParameterBlock& parameters = engine.model().parameters();
-  const auto float_bytes = static_cast<std::size_t>(parameters.count()) * size_of(parameters.dtype());
-  const SavedFile saved =
-      save_integer_weights(folder, file, engine.model(), found.stored(), std::move(facts));
-  return {{"file", (folder / file).string()},
-          {"sha256", saved.sha256},
-          {"bytes", saved.bytes},
-          {"float_bytes", float_bytes}};
+  return save_integer_weights(folder, file, engine.model(), found.stored(), std::move(facts));
 }
 
 }  // namespace
@@ -162,7 +152,7 @@ int quantize_verb(const TrainedRunArguments& run, const QuantizeArguments& argum
     throw Error("--bits is " + std::to_string(arguments.bits) + "; it must be 8 or 4");
   const bool half = arguments.bits == 4;
   std::optional<Judges> judges;
-  json answer;
+  QuantizeAnswer answer;
   {
     Engine engine(run.folder, run.plugin_folders, device, Weights::copied);
     for (const std::string& note : engine.notes()) std::cerr << "encore-worker: " << note << '\n';
@@ -172,21 +162,27 @@ int quantize_verb(const TrainedRunArguments& run, const QuantizeArguments& argum
                  [](std::size_t done, std::size_t all) {
                    tell_progress({.what = "tried", .unit = "choices", .done = done, .all = all});
                  });
-    answer = {{"step", engine.step()},
-              {"judged_by", judges->judged_by()},
-              {"sample", judges->examples()},
-              {"tolerance", arguments.tolerance},
-              {"bits", arguments.bits}};
-    answer.update(json_of(found));
-    answer.update(
-        written(engine, specification, run.folder, found, half ? int4_weights_file : int8_weights_file));
+    const char* file = half ? int4_weights_file : int8_weights_file;
+    const SavedFile saved = write_weights(engine, specification, run.folder, found, file);
+    const ParameterBlock& parameters = engine.model().parameters();
+    answer = {.step = engine.step(),
+              .judged_by = judges->judged_by(),
+              .sample = judges->examples(),
+              .tolerance = arguments.tolerance,
+              .bits = arguments.bits,
+              .cost = {.before = found.cost, .after = found.quantized_cost},
+              .matrices = rounded(found),
+              .adapted = found.adapted,
+              .file = (run.folder / file).string(),
+              .sha256 = saved.sha256,
+              .bytes = saved.bytes,
+              .float_bytes = static_cast<std::size_t>(parameters.count()) * size_of(parameters.dtype())};
   }
   Engine engine(run.folder, run.plugin_folders, device, half ? Weights::int4 : Weights::int8);
-  answer["sets"] = judges->compare(engine);
-  answer["definitions"] = json::array();
-  for (const Measure& measure : engine.measures()) answer["definitions"].push_back(json_of(measure));
-  answer["definitions"].push_back(json_of(loss_measure()));
-  answer_stream() << answer.dump(-1, ' ', false, json::error_handler_t::replace) << '\n';
+  answer.sets = judges->compare(engine);
+  answer.definitions = engine.measures();
+  answer.definitions.push_back(loss_measure());
+  write_answer(to_json_object(answer));
   return 0;
 }
 

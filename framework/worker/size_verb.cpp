@@ -18,6 +18,7 @@
 #include "data/vocabulary.hpp"
 #include "infer/setup.hpp"
 #include "model/model_cost.hpp"
+#include "record/size_answer.hpp"
 #include "record/specification.hpp"
 #include "worker/answers.hpp"
 #include "worker/verbs.hpp"
@@ -25,22 +26,11 @@
 namespace encore {
 namespace {
 
-using nlohmann::ordered_json;
-
 constexpr std::int64_t assumed_vocabulary = 30522;  // of bert-base-uncased (Devlin et al. 2019)
 constexpr std::int64_t assumed_labels = 2;
 constexpr double assumed_picked = 0.15;  // the share of masked tokens (Devlin et al. 2019)
 
-/// A number and its source.
-struct Sourced {
-  std::int64_t value = 0;
-  std::string source;
-  bool assumed = false;
-
-  ordered_json json() const { return {{"value", value}, {"source", source}, {"assumed", assumed}}; }
-};
-
-Sourced vocabulary_of(const TokenizerTable& table, std::int64_t given) {
+SourcedNumber vocabulary_of(const TokenizerTable& table, std::int64_t given) {
   if (given > 0) return {given, "--vocabulary"};
   if (table.options.has("vocab")) {
     const std::string& file = table.options.text("vocab");
@@ -55,7 +45,7 @@ Sourced vocabulary_of(const TokenizerTable& table, std::int64_t given) {
 
 /// What a task knows after the training set, or what replaces it.
 struct KnownTask {
-  Sourced labels;
+  SourcedNumber labels;
   ModelSize size;
 };
 
@@ -88,18 +78,18 @@ KnownTask known_task(TaskParts parts, const std::vector<std::string>& train, std
   return {{count, assumed ? source : "--labels", assumed}, std::move(size)};
 }
 
-ordered_json json_of(const PartCost& part, double rows) {
-  ordered_json json = {{"part", part.name}};
-  if (!part.type.empty()) json["type"] = part.type;
-  json["count"] = part.count;
-  json["parameters"] = part.parameters;
-  json["trained"] = part.trained;
-  json["flops"] = {{"forward_per_token", part.forward_flops / rows},
-                   {"training_per_token", part.training_flops / rows},
-                   {"forward", part.forward_flops},
-                   {"training", part.training_flops}};
-  for (const PartCost& inner : part.parts) json["parts"].push_back(json_of(inner, rows));
-  return json;
+SizedPart sized(const PartCost& part, double rows) {
+  SizedPart answer{.part = part.name,
+                   .type = part.type,
+                   .count = part.count,
+                   .parameters = part.parameters,
+                   .trained = part.trained,
+                   .flops = {.forward_per_token = part.forward_flops / rows,
+                             .training_per_token = part.training_flops / rows,
+                             .forward = part.forward_flops,
+                             .training = part.training_flops}};
+  for (const PartCost& inner : part.parts) answer.parts.push_back(sized(inner, rows));
+  return answer;
 }
 
 std::size_t state_blocks(const LoadedExperiment& loaded) {
@@ -124,8 +114,8 @@ class KnownTasks {
   std::map<std::tuple<std::string, std::vector<std::string>, std::int64_t>, KnownTask> known_;
 };
 
-ordered_json size_of_model(const Specification& specification, const SizeArguments& asked, KnownTasks& tasks,
-                           const Device& device) {
+SizeAnswer size_of_model(const Specification& specification, const SizeArguments& asked, KnownTasks& tasks,
+                         const Device& device) {
   LoadedExperiment loaded = load_experiment(specification);
   const Experiment& experiment = loaded.experiment;
   if (experiment.data.max_length == 0) {
@@ -144,7 +134,7 @@ ordered_json size_of_model(const Specification& specification, const SizeArgumen
     throw ConfigError("data.max_length", "no sequence has " + std::to_string(length) +
                                              " rows, the length that was asked for; the longest has " +
                                              std::to_string(most));
-  const Sourced vocabulary = vocabulary_of(experiment.tokenizer, asked.vocabulary);
+  const SourcedNumber vocabulary = vocabulary_of(experiment.tokenizer, asked.vocabulary);
   KnownTask task = tasks.of(loaded, asked.labels);
   task.size.vocabulary = vocabulary.value;
   const Network network(experiment, task.size, loaded.registry, device);
@@ -156,26 +146,27 @@ ordered_json size_of_model(const Specification& specification, const SizeArgumen
   const std::size_t states = state_blocks(loaded);
   const ModelCost cost = cost_of(network, batch, shard, shards, states);
 
-  ordered_json answer = {{"vocabulary", vocabulary.json()}, {"labels", task.labels.json()}};
-  ordered_json shape = {{"sequences", sequences}, {"length", length}, {"tokens", batch.tokens}};
+  SizedBatch shape{.sequences = sequences, .length = length, .tokens = batch.tokens};
   if (network.needs().picked)
-    shape["picked"] = {{"value", batch.picked}, {"share", share}, {"assumed", asked.picked == 0.0}};
-  if (network.needs().target) shape["target_tokens"] = batch.target.tokens;
-  answer["batch"] = std::move(shape);
-  answer["precision"] = name_of(network.precision());
-  answer["optimizer"] = {{"type", experiment.optimizer.type}, {"states", states}};
-  answer["gradient_shards"] = shards;
-  answer["model"] = json_of(cost.whole, static_cast<double>(batch.tokens));
-  answer["memory"] = {{"parameters", cost.memory.parameters},
-                      {"gradients", cost.memory.gradients},
-                      {"optimizer", cost.memory.optimizer},
-                      {"copies", cost.memory.copies},
-                      {"activations", cost.memory.arena()},
-                      {"activations_training", cost.memory.training},
-                      {"activations_evaluation", cost.memory.evaluation},
-                      {"total", cost.memory.total()}};
-  answer["uncounted"] = cost.uncounted;
-  return answer;
+    shape.picked = {.value = batch.picked, .share = share, .assumed = asked.picked == 0.0};
+  if (network.needs().target) shape.target_tokens = batch.target.tokens;
+  const MemoryCost& memory = cost.memory;
+  return {.vocabulary = vocabulary,
+          .labels = task.labels,
+          .batch = std::move(shape),
+          .precision = std::string(name_of(network.precision())),
+          .optimizer = {.type = experiment.optimizer.type, .states = states},
+          .gradient_shards = shards,
+          .model = sized(cost.whole, static_cast<double>(batch.tokens)),
+          .memory = {.parameters = memory.parameters,
+                     .gradients = memory.gradients,
+                     .optimizer = memory.optimizer,
+                     .copies = memory.copies,
+                     .activations = memory.arena(),
+                     .activations_training = memory.training,
+                     .activations_evaluation = memory.evaluation,
+                     .total = memory.total()},
+          .uncounted = cost.uncounted};
 }
 
 }  // namespace
@@ -186,14 +177,19 @@ int size_verb(const SizeArguments& arguments) {
   const nlohmann::json specifications = parse_json(text);
   const Device device;
   KnownTasks tasks;
-  ordered_json answers = ordered_json::array();
+  nlohmann::ordered_json answers = nlohmann::ordered_json::array();
+  const auto problem = [&](const std::string& key, const char* message) {
+    write_value(answers.emplace_back(), SizeProblem{key, message});
+  };
   for (const nlohmann::json& specification : specifications) {
     try {
-      answers.push_back(size_of_model(Specification::from_json(specification), arguments, tasks, device));
+      const SizeAnswer size =
+          size_of_model(Specification::from_json(specification), arguments, tasks, device);
+      write_value(answers.emplace_back(), size);
     } catch (const ConfigError& error) {
-      answers.push_back({{"key", error.key()}, {"message", error.what()}});
+      problem(error.key(), error.what());
     } catch (const std::exception& error) {
-      answers.push_back({{"key", ""}, {"message", error.what()}});
+      problem("", error.what());
     }
     answer_stream() << std::endl;  // now, because exp waits for it
   }

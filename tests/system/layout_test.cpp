@@ -360,6 +360,22 @@ std::set<std::string> files_of(const std::set<std::string>& folders, const std::
   return found;
 }
 
+// Messages between processes and records in files are structs, whose fields base/json_fields.hpp reads, so no
+// file looks up a member by its name.
+TEST(Layout, MembersOfJsonAreNotLookedUpByHand) {
+  // The result, the settings and the events of a run as the database has them, a map that is not JSON, and
+  // lines of a worker that a plugin may end at any time.
+  const std::set<std::string> cli = {"cli/bench_text.cpp", "cli/plan_text.cpp",   "cli/plugin_check.cpp",
+                                     "cli/run_json.cpp",   "cli/show_scores.cpp", "cli/show_text.cpp"};
+  EXPECT_EQ(files_of({"cli"}, {".at(\"", ".value(\""}), cli);
+  // The same, configurations, and what the worker's version says.
+  const std::set<std::string> app = {
+      "app/bench_cases.cpp",     "app/database.cpp",     "app/doctor.cpp",
+      "app/plan_comparison.cpp", "app/plugin_check.cpp", "app/retrained_experiment.cpp",
+      "app/run_ranks.cpp",       "app/run_time.cpp",     "app/retraining_comparison.cpp"};
+  EXPECT_EQ(files_of({"app"}, {".at(\"", ".value(\""}), app);
+}
+
 // app/ decides and cli/ prints: verbs write to the Console that they get, and one file binds the command
 // line.
 TEST(Layout, VerbsKnowNeitherTheStandardStreamsNorTheCommandLine) {

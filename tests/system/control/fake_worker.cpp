@@ -300,16 +300,15 @@ class FakeRun {
 
 int check() {
   const CheckRequest request = CheckRequest::parse(std::string(std::istreambuf_iterator<char>(std::cin), {}));
-  nlohmann::json problems = nlohmann::json::array();
+  std::vector<CheckProblem> problems;
   wait_at(text_setting("FAKE_HOLD_CHECK", ""));
   if (const char* text = std::getenv("FAKE_CHECK")) {
     const std::string problem = text;
     const std::size_t colon = problem.find(':');
     for (std::size_t i = 0; i < request.size(); ++i)
-      problems.push_back(
-          {{"index", i}, {"key", problem.substr(0, colon)}, {"message", problem.substr(colon + 1)}});
+      problems.push_back({i, problem.substr(0, colon), problem.substr(colon + 1)});
   }
-  std::cout << problems.dump() << '\n';
+  std::cout << to_json_object(problems).dump() << '\n';
   return problems.empty() ? 0 : 2;
 }
 
@@ -324,7 +323,8 @@ int predict(const std::string& format, const std::string& file) {
 int evaluate(const std::string& file) {
   std::cout << nlohmann::json{{"step", 20},
                               {"file", file},
-                              {"files", nlohmann::json::array({{{"file", file}}})},
+                              {"sha256", ""},
+                              {"files", nlohmann::json::array({{{"file", file}, {"sha256", ""}}})},
                               {"examples", 3},
                               {"counts", {{{"name", "words"}, {"value", 12}}}},
                               {"notes", nlohmann::json::array()},

@@ -10,10 +10,12 @@
 namespace encore {
 namespace {
 
-using Json = nlohmann::ordered_json;
+EvaluateAnswer answer_in(const char* text) {
+  return from_json_object<EvaluateAnswer>(nlohmann::json::parse(text));
+}
 
-const Json labelled =
-    Json::parse(R"({"step": 12, "files": [{"file": "test.conll"}, {"file": "more.conll"}], "examples": 3,
+const EvaluateAnswer labelled = answer_in(R"({"step": 12, "file": "test.conll", "sha256": "ab",
+  "files": [{"file": "test.conll", "sha256": "ab"}, {"file": "more.conll", "sha256": "cd"}], "examples": 3,
   "counts": [{"name": "words", "value": 41}, {"name": "cut words", "value": 2}, {"name": "cut sentences", "value": 0}],
   "notes": ["a label of 3 spans does not stand in the training set"],
   "measures": {"f1": 0.5, "f1_macro": 0.25, "f1/PER": 0.75, "f1/LOC": 0.125, "recall": 0.5, "recall/PER": 1, "loss": 0.3125},
@@ -23,10 +25,10 @@ const Json labelled =
     {"name": "confusion", "reducer": "matrix", "columns": ["confusion"]}],
   "matrices": {"confusion": {"PER": {"PER": 3}}}})");
 
-const Json generated =
-    Json::parse(R"({"step": 7, "files": [{"file": "text.txt"}], "examples": 1, "counts": [], "notes": [],
+const EvaluateAnswer generated = answer_in(
+    R"({"step": 7, "file": "text.txt", "sha256": "ab", "files": [{"file": "text.txt", "sha256": "ab"}], "examples": 1, "counts": [], "notes": [],
   "measures": {"perplexity": 31.4159, "speed": 12, "unknown": 1},
-  "definitions": [{"name": "perplexity", "better": "lower"}, {"name": "speed", "unit": "tokens/s"}]})");
+  "definitions": [{"name": "perplexity", "better": "lower"}, {"name": "speed", "unit": "tokens/s"}], "matrices": {}})");
 
 TEST(EvaluationText, LabelsStandInATableAndTheOtherMeasuresBelow) {
   EXPECT_EQ(evaluation_text("tiny", labelled, Terminal()),
@@ -55,9 +57,9 @@ TEST(EvaluationText, SeveralRunsHaveALineEach) {
 }
 
 TEST(EvaluationText, AnAnswerWithAMeasureThatMeansNothingIsRefused) {
-  Json broken = generated;
+  nlohmann::json broken = to_json_object(generated);
   broken["definitions"][0]["reducer"] = "guess";
-  EXPECT_THROW(evaluation_text("words", broken, Terminal()), Error);
+  EXPECT_THROW(from_json_object<EvaluateAnswer>(broken), Error);
 }
 
 }  // namespace

@@ -128,34 +128,12 @@ TEST(Events, OfAMissingFieldOrOneOfAnotherTypeTheNameIsReported) {
   }
 }
 
-TEST(Events, ThePlaceOfAProblemIsNamedToItsDepth) {
-  json started = json_of(samples().front());
-  started["data"]["train"].erase("examples");
-  EXPECT_EQ(problem_of(started), "event \"started\": \"data.train.examples\" is missing");
-  started = json_of(samples().front());
-  started["data"]["train"]["lengths"]["counts"][1] = "seven";
-  EXPECT_EQ(problem_of(started),
-            "event \"started\": \"data.train.lengths.counts[1]\" is a text, not a whole number");
-  started = json_of(samples().front());
-  started["plugins"].push_back(1);
-  EXPECT_EQ(problem_of(started), "event \"started\": \"plugins[1]\" is a number, not an object");
-}
-
 TEST(Events, AnUnknownWordIsRejected) {
   EXPECT_EQ(
       problem_of({{"type", "finished"}, {"state", "paused"}, {"reason", ""}, {"step", 1}}),
       "event \"finished\": \"state\" is \"paused\", none of \"completed\", \"interrupted\", \"failed\"");
   EXPECT_EQ(problem_of({{"type", "log"}, {"level", "loud"}, {"text", ""}}),
             "event \"log\": \"level\" is \"loud\", none of \"info\", \"warning\", \"error\"");
-}
-
-TEST(Events, AWholeNumberIsOneOf64Bits) {
-  json digest = {{"type", "digest"}, {"step", 1.5}, {"scope", "parameters"}, {"value", "ab"}};
-  EXPECT_EQ(problem_of(digest), "event \"digest\": \"step\" is a number, not a whole number");
-  digest["step"] = std::numeric_limits<std::uint64_t>::max();
-  EXPECT_EQ(problem_of(digest), "event \"digest\": \"step\" is a number, not a whole number");
-  digest["step"] = std::numeric_limits<std::int64_t>::max();
-  EXPECT_EQ(problem_of(digest), "");
 }
 
 TEST(Events, ANumberThatIsNotFiniteIsWrittenAsNullAndReadAsNan) {

@@ -8,14 +8,14 @@
 namespace encore::testing {
 namespace {
 
-const CardModel model = {.architecture = "BertForTokenClassification",
-                         .pipeline = "token-classification",
-                         .parameters = 1234567,
-                         .dtype = "float32",
-                         .rounded_from = "float32",
-                         .step = 1,
-                         .weights_file = "model.safetensors",
-                         .weights_sha256 = std::string(64, 'e')};
+const ExportAnswer model = {.architecture = "BertForTokenClassification",
+                            .pipeline = "token-classification",
+                            .parameters = 1234567,
+                            .dtype = "float32",
+                            .rounded_from = "float32",
+                            .step = 1,
+                            .weights_file = "model.safetensors",
+                            .weights_sha256 = std::string(64, 'e')};
 
 class ModelCard : public ReportTest {};
 
@@ -35,7 +35,7 @@ TEST_F(ModelCard, HasTheIntervalOverRunsThatDifferInTheSeedAlone) {
 
 TEST_F(ModelCard, SaysThatWeightsAreRounded) {
   tell_all("net", {0.5});
-  CardModel rounded = model;
+  ExportAnswer rounded = model;
   rounded.dtype = "float16";
   const std::string card = model_card(store(), store().find_run("net-s1"), rounded);
   EXPECT_TRUE(contains(card,

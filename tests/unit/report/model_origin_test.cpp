@@ -65,14 +65,14 @@ class ModelOriginTest : public ReportTest {
     return options;
   }
 
-  const CardModel card_ = {.architecture = "X",
-                           .pipeline = "p",
-                           .parameters = 1,
-                           .dtype = "float32",
-                           .rounded_from = "float32",
-                           .step = 1,
-                           .weights_file = "model.safetensors",
-                           .weights_sha256 = std::string(64, 'e')};
+  const ExportAnswer card_ = {.architecture = "X",
+                              .pipeline = "p",
+                              .parameters = 1,
+                              .dtype = "float32",
+                              .rounded_from = "float32",
+                              .step = 1,
+                              .weights_file = "model.safetensors",
+                              .weights_sha256 = std::string(64, 'e')};
 };
 
 /// One origin of a model, and the expected sentences of the abstract, the checklists and the model card.

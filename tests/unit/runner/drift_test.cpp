@@ -73,7 +73,7 @@ TEST_F(Drift, ATensorOfOneSideOrOfAnotherShapeIsNotComparable) {
     EXPECT_FALSE(tensor.comparable) << tensor.name;
     EXPECT_EQ(tensor.different, tensor.values);
   }
-  const nlohmann::json json = drift_json({{7, list}}, {}, 0.1);
+  const nlohmann::json json = to_json_object(drift_of({{7, list}}, {}, 0.1));
   EXPECT_TRUE(json.at("steps").at(0).at("tensors").at(0).at("relative").is_null());
 }
 
@@ -116,7 +116,7 @@ TEST_F(Drift, CurvesAreComparedWhereBothHaveAValue) {
       curve_drift("train/loss", {{1, 1.0}, {2, nan}, {3, nan}}, {{1, 1.0}, {2, 1.0}, {3, nan}}, 1e-3);
   EXPECT_EQ(broken.first_beyond, 2);
   EXPECT_TRUE(std::isinf(broken.largest));
-  EXPECT_EQ(drift_json({}, {broken}, 1e-3).at("curves").at(0).at("largest").dump(), "null");
+  EXPECT_EQ(to_json_object(drift_of({}, {broken}, 1e-3)).at("curves").at(0).at("largest").dump(), "null");
 }
 
 TEST_F(Drift, ASpoolsLossesAreReadAndALaterAttemptOverrules) {
