@@ -94,7 +94,7 @@ void print_distance(std::ostringstream& out, std::int64_t first_step, const json
   const auto compared =
       std::ranges::find_if(drift.steps, [&](const DriftOfStep& one) { return one.step >= first_step; });
   if (compared == drift.steps.end()) {
-    out << "  distance: not known; " << recorded_text(at(details, "/drift_unknown")) << '\n';
+    out << "  distance: unknown; " << recorded_text(at(details, "/drift_unknown")) << '\n';
     return;
   }
   std::vector<DriftFigures> tensors;
