@@ -5,7 +5,8 @@
 
 #include <cstdint>
 
-// What a kernel may call as well as the host; Kokkos is not needed to read a number.
+// Marks a function that both a kernel and the host may call. Kokkos is not included, because reading a number
+// does not need it.
 #if defined(__CUDACC__) || defined(__HIPCC__)
 #define ENCORE_HOST_AND_DEVICE __host__ __device__
 #else

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decoding: how a model writes a text part by part, and what comes out. Host code. Place in the flow: a
-// task says how (Task::decoding), or a user (`exp generate`) -> infer/generator.hpp -> Outputs::texts.
+// Decoding: the options of generation, and GeneratedText, its result. Host code. Place in the flow: a task
+// (Task::decoding) or a user (`exp generate`) sets the options -> infer/generator.hpp writes the text token
+// by token -> Outputs::texts. An option that is added keeps today's output as its default.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +44,7 @@ struct Decoding {
   friend bool operator==(const Decoding&, const Decoding&) = default;
 };
 
-/// What was written behind a prompt, without it and without the token that ends a text.
+/// The tokens that were generated after a prompt, without the prompt and without the token that ends a text.
 struct GeneratedText {
   std::vector<std::int32_t> tokens;
   /// What the tokens say (Tokenizer::decode), up to a string of Decoding::stop. UTF-8: what is not is U+FFFD.

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HasOnnxForm and HasOnnxOutputs: extensions of Layer and Head for those that can express their computation
-// in the operators of ONNX (opset 17), so that other programs can run the model. Place in the flow: `exp
-// export --format onnx` walks over the nodes of the network and asks each for its part of one graph
-// (framework/onnx); training and prediction never ask. A part without a form is refused by name.
-//
-// Batches are packed here and padded in ONNX: where a layer sees rows (N, C) its form sees (batch, length,
-// C), real rows first, and the results on rows behind a text's end are ignored. Attention masks them as
-// keys.
+// HasOnnxForm and HasOnnxOutputs: extensions of Layer and Head that express their computation in operators of
+// ONNX (opset 17), so that other programs can run the model. `exp export --format onnx` (framework/onnx) asks
+// each part for its nodes of one graph, and refuses a part without a form by name. Where a layer sees packed
+// rows (N, C) its form sees padded ones (batch, length, C), real rows first. Results on rows after the end of
+// a text are ignored, and attention masks them as keys.
 #pragma once
 
 #include <cstdint>
@@ -29,37 +26,38 @@ struct OnnxAttribute {
   std::variant<std::int64_t, double, std::vector<std::int64_t>> value;
 };
 
-/// The graph that is written. A node, a constant or a parameter that is requested twice stands in it once.
-/// Used by one thread.
+/// The graph that the export writes. A node, a constant or a parameter that is requested twice is written
+/// once. Used by one thread.
 class OnnxGraph {
  public:
-  /// Extents that a user chooses with each call.
+  /// Extents that the user of the exported model chooses with each call.
   static constexpr std::int64_t batch = -1, length = -2;
 
   virtual ~OnnxGraph() = default;
 
-  /// The outputs of an operator of ONNX.
+  /// Adds a node of an ONNX operator and returns its outputs.
   virtual std::vector<OnnxValue> nodes(const std::string& operation, const std::vector<OnnxValue>& inputs,
                                        const std::vector<OnnxAttribute>& attributes, std::size_t outputs) = 0;
-  /// What the part has declared, float32 in its own shape, or a matrix turned to (in, out).
+  /// Return a parameter that the part has declared, as float32: in its own shape, or a matrix turned to (in,
+  /// out).
   virtual OnnxValue parameter(Parameter parameter) = 0;
   virtual OnnxValue turned(Parameter matrix) = 0;
   /// Constants; an empty shape is a scalar.
   virtual OnnxValue floats(const std::vector<std::int64_t>& shape, const std::vector<float>& values) = 0;
   virtual OnnxValue integers(const std::vector<std::int64_t>& shape,
                              const std::vector<std::int64_t>& values) = 0;
-  /// Inputs of the model: numbers of tokens (batch, length) int64, the same of the texts of a pair, and
-  /// whether a row is one of a text (batch, length) bool.
+  /// Return inputs of the model: token numbers (batch, length) int64; the segment, 0 or 1, of each token
+  /// (batch, length) int64; whether a row is a token and not padding (batch, length) bool.
   virtual OnnxValue ids() = 0;
   virtual OnnxValue segments() = 0;
   virtual OnnxValue mask() = 0;
-  /// An input of int64 of this name, for data that a head reads beside states.
+  /// Adds an int64 input of this name, for data that a head reads beside states.
   virtual OnnxValue input(const std::string& name, const std::vector<std::int64_t>& shape) = 0;
   /// Makes a tensor of float32 an output of the model.
   virtual void output(const std::string& name, const OnnxValue& value,
                       const std::vector<std::int64_t>& shape) = 0;
 
-  // --- in terms of these ---
+  // --- shorthands that call the functions above ---
   OnnxValue node(const std::string& operation, const std::vector<OnnxValue>& inputs,
                  const std::vector<OnnxAttribute>& attributes = {}) {
     return nodes(operation, inputs, attributes, 1).front();
@@ -127,21 +125,21 @@ class OnnxGraph {
   }
 };
 
-/// To be inherited beside Layer.
+/// A layer inherits it beside Layer.
 class HasOnnxForm {
  public:
   virtual ~HasOnnxForm() = default;
-  /// What forward computes without dropout: (batch, length, C) from the layer's inputs of that shape. Of a
-  /// layer that takes a sum, inputs[0] is the sum. After declare.
+  /// Returns what forward computes without dropout: (batch, length, C) from the layer's inputs of that shape.
+  /// If the layer takes a sum, inputs[0] is the sum. Called after declare.
   virtual OnnxValue onnx_form(OnnxGraph& graph, std::span<const OnnxValue> inputs) const = 0;
 };
 
-/// To be inherited beside Head.
+/// A head inherits it beside Head.
 class HasOnnxOutputs {
  public:
   virtual ~HasOnnxOutputs() = default;
-  /// Adds the outputs: what score computes. inputs: in the order of HeadPlan::read, (batch, C) of sequences,
-  /// else (batch, length, C); picked rows are all rows. After declare.
+  /// Adds outputs with what score computes. inputs: in the order of HeadPlan::read, (batch, C) for sequences,
+  /// else (batch, length, C). A head that reads picked rows gets all rows. Called after declare.
   virtual void onnx_outputs(OnnxGraph& graph, std::span<const OnnxValue> inputs) const = 0;
 };
 

@@ -102,7 +102,8 @@ typename KindTraits<K>::Base* make(const Options& options, const typename KindTr
 }
 }  // namespace detail
 
-/// Collects what a plugin offers; nothing is committed before every plugin has been asked.
+/// Collects what a plugin offers. The host enters the offers into its registry after every plugin has
+/// registered without an error.
 class Registrar {
  public:
   template <Kind K, class T>
@@ -132,7 +133,8 @@ class Registrar {
   std::vector<Offer> offers_;
 };
 
-/// Builds an object of kind K from an offer of that kind.
+/// Builds an object of kind K from an offer. Throws std::logic_error if the offer is of another kind, and
+/// what the constructor throws (OptionError, Error).
 template <Kind K>
 std::unique_ptr<typename KindTraits<K>::Base> make(const Offer& offer, const Options& options,
                                                    const typename KindTraits<K>::Context& context) {

@@ -127,7 +127,7 @@ auto without_waiting(const Any& policy) {
 
 inline constexpr int row_lanes = 32;
 
-/// `value` of the lane whose number differs in these bits.
+/// Returns `value` of the lane whose number differs from this lane's in these bits.
 template <class S>
 KOKKOS_FORCEINLINE_FUNCTION S from_lane([[maybe_unused]] S value, [[maybe_unused]] int bits) {
 #if defined(KOKKOS_ENABLE_CUDA)
@@ -208,8 +208,8 @@ class ToldToTools {
 };
 }  // namespace detail
 
-/// Launched without Kokkos, whose teams cost the host a quarter more: a step of a small batch is hundreds of
-/// launches.
+/// This kernel is launched without Kokkos: Kokkos teams cost the host a quarter more time, and a step of a
+/// small batch has hundreds of launches.
 template <class Body>
 void for_rows(const Device& device, const char* label, std::int64_t rows, const Body& body) {
   if (rows == 0) return;

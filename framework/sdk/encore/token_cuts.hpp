@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TokenCut: each way to cut a token of a vocabulary into two of its tokens. The work grows with the bytes of
-// the vocabulary (and the sorting of its tokens), not with the square of a token: a token of a megabyte is
-// not looked up at each of its places. Place in the flow: plugins/tokenizers/byte_bpe.cpp and
-// pretrained/byte_bpe_files.cpp make merges of them.
+// TokenCut and cuts_of(): each way to cut a token of a vocabulary into two tokens of that vocabulary.
+// plugins/tokenizers/byte_bpe.cpp and pretrained/byte_bpe_files.cpp make merges of them. The work grows with
+// the bytes of the vocabulary and the sorting of its tokens, not with the square of a token's length. The
+// order of the result decides how texts are cut, so it must not change.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ struct TokenCut {
   std::int32_t left, right, whole;
 };
 
-/// Of each token the longest other one that it begins with, or -1; empty tokens are none.
+/// Returns, for each token, the longest other token that it begins with, or -1. Empty tokens are ignored.
 inline std::vector<std::int32_t> longest_beginnings(const std::vector<std::string>& tokens) {
   std::vector<std::int32_t> order(tokens.size()), found(tokens.size(), -1);
   std::iota(order.begin(), order.end(), 0);
@@ -42,8 +42,8 @@ inline std::vector<std::int32_t> longest_beginnings(const std::vector<std::strin
   return found;
 }
 
-/// Of tokens that differ, in their order; those of a token with the shortest left one first. Empty tokens are
-/// none.
+/// Returns the cuts of distinct tokens, in the order of the whole tokens; of the cuts of one token, the one
+/// with the shortest left part comes first. Empty tokens are ignored.
 inline std::vector<TokenCut> cuts_of(const std::vector<std::string>& tokens) {
   const std::vector<std::int32_t> begins = longest_beginnings(tokens);
   std::vector<std::string> reversed = tokens;
