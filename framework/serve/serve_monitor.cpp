@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes samples of requests and feedback into spools of the run's folder. Read serve_monitor.hpp first.
+// ServeMonitor: writes samples of requests and feedback into spools of the run's folder. service.cpp calls it
+// once for all requests that a batch has answered; store/served.hpp merges the spools and removes those that
+// are closed. Read serve_monitor.hpp first.
 #include "serve/serve_monitor.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The operations from which layers and heads are built, implemented in framework/kernels. Each takes the
-// device, then Tensors by their place in the formula; comments give shapes (letters: shape.hpp). "+=" marks
-// what is added to; all else is overwritten. Activations and weights are float32, float64, bfloat16 or
-// float16; statistics, losses, biases, gains, tables and parameter gradients have the type of sums: float64
-// with float64 activations, else float32. Sums have a fixed order. No kernel uses atomics, or allocates for a
-// shape seen before.
+// device, then Tensors by their place in the formula (letters of shapes: shape.hpp). "+=" marks what is added
+// to; all else is overwritten. Activations and weights are float32, float64, bfloat16 or float16; statistics,
+// losses, biases, gains, tables and parameter gradients have the type of sums: float64 with float64
+// activations, else float32. Sums have a fixed order. No kernel uses atomics, or allocates for a known shape.
 #pragma once
 
 #include <concepts>
