@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes and removes the file of a session, and reads those of others with the liveness of their process.
+// SessionFile: writes and removes the file of this session (one running `exp run`), and lists those of other
+// sessions, with their processes. Sessions of killed processes are removed. `exp status` and `exp stop` of
+// other versions read the files, so members keep their names. Read session_file.hpp first.
 #include "runner/session_file.hpp"
 
 #include <fcntl.h>
@@ -27,7 +29,7 @@ namespace fs = std::filesystem;
 constexpr const char* folder_name = "sessions";
 constexpr const char* session_end = ".json";
 constexpr const char* request_end = ".stop";
-/// Another session that ends may remove the empty folder in between.
+/// The number of tries to write a file: another session that ends may remove the empty folder in between.
 constexpr int tries = 10;
 constexpr std::size_t most_session_bytes = std::size_t{1} << 20;
 

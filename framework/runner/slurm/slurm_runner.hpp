@@ -44,9 +44,10 @@ class SlurmRunner {
         stop_requests_(stop_requests),
         observer_(observer) {}
 
-  /// Returns how many were not given to Slurm.
+  /// Works on the tasks until each is over, or all are submitted (detach). Returns the number of tasks that
+  /// were not given to Slurm.
   std::size_t run(std::vector<RunTask> tasks);
-  /// Returns the number of runs that jobs hold: those of a runner that has detached.
+  /// Returns the number of runs that jobs hold, such as those of a runner that has detached.
   std::size_t held() const { return open_.size(); }
   std::size_t submitted() const { return submitter_.submitted(); }
 

@@ -47,7 +47,7 @@ std::filesystem::path orders_file(const std::filesystem::path& runs_folder, cons
 std::filesystem::path output_file(const std::filesystem::path& runs_folder, const std::string& name,
                                   int element);
 
-/// Makes its folder too; counts one beat.
+/// Writes submission.json, and makes its folder if it is missing. Increments `beats`.
 void save_submission(const std::filesystem::path& runs_folder, Submission& submission);
 /// Returns nothing if there is none, or no readable one.
 std::optional<Submission> load_submission(const std::filesystem::path& runs_folder, const std::string& name);
