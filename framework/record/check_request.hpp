@@ -35,8 +35,8 @@ class CheckRequest {
     std::string table(const std::string& name) const;
   };
 
-  /// Adds a run and returns true. Returns false without adding it if runs before it had everything in it. The
-  /// argument must stay alive until the next call.
+  /// Adds a run and returns true. Returns false, without adding it, if earlier runs had all of its tables.
+  /// The specification must stay alive until the next call.
   bool add(const Specification& specification);
   std::string text() const;
   /// Throws Error when the text is not a request.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// EmbedRequest is what `exp embed` asks of the worker, as JSON on its standard input. The control program
-// writes it (cli/embed_verb.cpp), the worker reads it (worker/embed_verb.cpp).
+// EmbedRequest: the request of `exp embed` to the worker, as JSON on the worker's standard input. Place in
+// the flow: cli/embed_verb.cpp writes it -> worker/embed_verb.cpp reads it and prints vectors or neighbours.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lists the fields of every event and its parts. Each list serves the writer and the reader, so that a field
-// has one name. Here are also the names of enumerations, and a form that earlier versions wrote. events.hpp
-// has the structs; events.cpp turns them into JSON by these lists, and back.
+// The names and order of the JSON fields of every event: one function list() for each struct of events.hpp.
+// events.cpp writes and reads events by these lists. Spools and databases hold the names, so a name never
+// changes; a new field is added with `field.optional`. It also has the names of enumerations, and the reader
+// of a form that earlier versions wrote.
 #pragma once
 
 #include <array>

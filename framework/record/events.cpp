@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writes events as JSON and reads them back, by the lists of their fields (event_fields.hpp). This file
-// handles values of every type and knows no event.
+// handles values of every type and knows no event, so a new event or field needs no change here. SpoolWriter
+// and SpoolReader call it. Read events.hpp first.
 #include "record/events.hpp"
 
 #include <concepts>

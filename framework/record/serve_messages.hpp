@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The messages between `exp serve` and its workers over a socket, one struct per message. A message is a
-// frame [u32 length][u32 crc32 of payload][payload], payload = u8 kind, then the fields in their order:
-// numbers little endian, strings as u32 length and bytes. serve/worker_link.cpp and
-// worker/serve_verb.cpp send and receive them; first comes the model, then batches in one direction and
-// answers in the other.
+// frame [u32 length][u32 crc32 of payload][payload]; payload = u8 kind, then the fields in their order:
+// numbers little endian, strings as u32 length and bytes. serve/worker_link.cpp and worker/serve_verb.cpp
+// send and receive them: first the model, then batches in one direction and answers in the other.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +15,7 @@
 
 namespace encore {
 
-/// Says what is computed for an item's text.
+/// What is computed for the text of an item.
 enum class ServeWork : std::uint8_t {
   answer = 1,  ///< what the task answers: a JSON object, as `exp predict --json` prints it
   vector = 2,  ///< the text's vector: float32, little endian
