@@ -26,7 +26,8 @@ struct PlanHeader {
   std::map<std::int64_t, Origin> seed_origin;
 };
 
-/// `root` is the root of the document after the overrides were applied.
+/// Reads the header from `root`, the root of the document after the overrides were applied. Adds what is
+/// wrong to `problems`.
 PlanHeader read_header(const ExperimentFile& document, const Value& root, const OptionPlaces& places,
                        Problems& problems);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Importance says how much of the variance of a score over the space each variable explains alone, and each
-// pair by interaction (functional analysis of variance over a forest, forest.hpp), and the average score
-// where one or two variables are known. `exp show SEARCH --json` and the report ask for it; no decision of a
+// Importance: how much of the variance of a score over the search space each variable explains alone, and
+// each pair by interaction (functional analysis of variance over a forest, forest.hpp), and the average score
+// for given values of one or two variables. `exp show SEARCH --json` and reports use it; no decision of a
 // search depends on it.
 #pragma once
 
