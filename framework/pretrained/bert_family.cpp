@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// BERT and its relatives DistilBERT and RoBERTa: their classes and configurations. Read next: bert_names.hpp
-// for the names of their tensors.
+// bert_family, distilbert_family and roberta_family: BERT and its relatives for the table in family.cpp:
+// their classes and configurations. Read next: family.hpp for the members, bert_names.hpp for the names of
+// their tensors.
 #include <algorithm>
 #include <utility>
 
