@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The model card of an exported run, as Markdown with the head that the Hugging Face hub reads: its training,
-// its scores with their uncertainty, and how to verify them. Place in the flow: `exp export`
-// writes it as README.md beside the weights; its content comes from the database and from the files of the
-// worker.
+// model_card(): the model card of an exported run, as Markdown with the head that the Hugging Face hub reads:
+// its training, its scores with their uncertainty, and how to verify them. Place in the flow: `exp export`
+// writes it as README.md beside the weights, from the database and the worker's files.
 #pragma once
 
 #include <string>
@@ -12,7 +11,7 @@
 
 namespace encore {
 
-/// The export of the worker.
+/// Facts about the exported files, as the worker reported them.
 struct CardModel {
   std::string architecture;  ///< "BertForTokenClassification"
   std::string pipeline;      ///< "token-classification"
@@ -24,8 +23,8 @@ struct CardModel {
   std::string use = {};                  ///< Markdown: how to use it; empty: the usual lines of transformers
 };
 
-/// The complete runs of the same question except for the seed, in the same numeric environment, this one
-/// included: the basis of an interval. By seed.
+/// Returns the complete runs of the same question except for the seed, in the same numeric environment,
+/// including this one, by seed: the basis of an interval.
 std::vector<RunRow> replicates_of(Store& store, const RunRow& run);
 
 std::string model_card(Store& store, const RunRow& run, const CardModel& model);
