@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// PlanHeader holds what all runs of an experiment file share: name, note, tags, seeds. plan.cpp and
-// search/search_plan.cpp read it, point_maker.hpp gives it to every run.
+// PlanHeader: what all runs of an experiment file share: name, note, tags, seeds. Place in the flow: plan.cpp
+// and search/search_plan.cpp read it, point_maker.hpp gives it to every run.
 #pragma once
 
 #include <cstdint>

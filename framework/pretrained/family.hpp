@@ -76,8 +76,8 @@ struct FamilyShape {
   bool texts_begin = false;
   Positions positions = Positions::learned;
   PositionLayout position_layout = PositionLayout::pairs;
-  /// For a table of positions with rows in front: whether config.json counts them too. They then end with the
-  /// row of the padding token's number.
+  /// Whether config.json also counts the rows of the table of positions before the first used one. The table
+  /// then ends with the row of the padding token's number.
   bool counts_front_rows = true;
   const char* activation = "gelu";    ///< in the spelling of config.json
   double epsilon = 1e-12;             ///< of every norm

@@ -35,21 +35,21 @@ struct ServeItem {
   friend bool operator==(const ServeItem&, const ServeItem&) = default;
 };
 
-/// To the worker: items that are computed together.
+/// A message to the worker: items that are computed together.
 struct ServeBatch {
   std::vector<ServeItem> items = {};
 
   friend bool operator==(const ServeBatch&, const ServeBatch&) = default;
 };
 
-/// To the worker: the client no longer waits for this item.
+/// A message to the worker: the client no longer waits for this item.
 struct ServeCancel {
   std::uint64_t id = 0;
 
   friend bool operator==(const ServeCancel&, const ServeCancel&) = default;
 };
 
-/// From the worker, once and first: the model that it has loaded.
+/// The first message from a worker, sent once: the model that it has loaded.
 struct ServeModel {
   std::string digest;     ///< SHA-256 of its parameters (Engine::digest)
   std::int64_t step = 0;  ///< after which they were taken
@@ -58,8 +58,7 @@ struct ServeModel {
   std::string no_scores = {};           ///< why its answers have no probabilities; "": they have
   std::vector<std::string> notes = {};  ///< notes for the user about how it was loaded
   std::string task = {};                ///< its type
-  /// What stands in a text for `answer`, with tabs between where it is more than one: {"question",
-  /// "context"}.
+  /// The fields of an input for `answer`, separated by tabs if there are several: {"question", "context"}.
   std::vector<std::string> fields = {};
   std::vector<std::string> labels = {};  ///< its classes, by number; none: it has no classes
 
@@ -72,7 +71,7 @@ enum class ServeOutcome : std::uint8_t {
   refused = 3  ///< why this text has no answer
 };
 
-/// From the worker: each item gets exactly one answer that is not a part, in every case.
+/// A message from the worker. Each item gets exactly one answer that is not a part, in every case.
 struct ServeAnswer {
   std::uint64_t id = 0;
   ServeOutcome outcome = ServeOutcome::done;

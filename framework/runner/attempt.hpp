@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Attempt is one process's work on one run, from the taken lease to the recorded end. It starts the worker,
-// follows its spool, merges it every half second, and writes the final state only after the last byte is
-// merged. A locked database or a full disk only delays the record: the spool holds everything, and training
-// never waits. Nothing here waits either: the runner (runner.hpp) has many attempts and calls advance() of
-// each repeatedly.
+// Attempt: one process's work on one run, from the taken lease to the recorded end. Runner (runner.hpp) has
+// many and calls advance() of each repeatedly; nothing here waits. An attempt starts the worker, follows its
+// spool, merges it every half second, and writes the final state only after the last byte is merged. A locked
+// database or a full disk only delays the record: the spool holds everything, and training never waits.
 #pragma once
 
 #include <chrono>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// DigestComparison compares the digests of a run with those that a second training reports, one after the
-// other. verifier.cpp feeds it while the verifying worker runs, and stops that worker when the result is
-// known.
+// DigestComparison: compares the digests of a run with those that a second training reports, one after the
+// other. Place in the flow: verifier.cpp feeds it while the verifying worker runs, and stops that worker when
+// the result is known.
 #pragma once
 
 #include <cstdint>

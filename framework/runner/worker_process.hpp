@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// WorkerProcess is a running worker with its control pipe; run_program() runs short helpers and returns their
-// output. The worker gets a session of its own, so that Ctrl-C at the terminal reaches only the control
-// program, which then asks it to stop. When the control program dies, the pipe closes and the worker ends by
-// itself.
+// WorkerProcess: a running worker with its control pipe; run_program(): runs short helpers and returns their
+// output. Workers of attempts, benches and servers are made here. A worker gets its own session, so that
+// Ctrl-C at the terminal reaches only the control program, which then asks the worker to stop. When the
+// control program dies, the pipe closes and the worker ends by itself.
 #pragma once
 
 #include <sys/types.h>

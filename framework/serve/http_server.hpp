@@ -52,9 +52,9 @@ struct HttpAnswer {
 class HttpReply {
  public:
   virtual ~HttpReply() = default;
-  /// The whole answer, once.
+  /// Sends the whole answer. Called once.
   virtual void answer(HttpAnswer answer) = 0;
-  /// In place of answer(): the head of an answer that comes in parts, its parts, and its end.
+  /// Used in place of answer(), for an answer that comes in parts: its head, its parts, and its end.
   virtual void begin(const HttpAnswer& head) = 0;
   virtual void part(std::string text) = 0;
   virtual void end() = 0;

@@ -18,8 +18,8 @@ namespace encore::search {
 
 enum class Method : std::uint8_t { random, quasi_random, tpe };
 enum class Pruning : std::uint8_t { none, asha, median };
-/// The unit of a trial's length and of the rungs, as the experiment has it (train.epochs or train.steps).
-/// With `steps`, all that is called epochs below counts steps.
+/// The unit of a trial's length and of the rungs, as the experiment has it (train.epochs or train.steps). If
+/// it is `steps`, all fields called epochs below count steps.
 enum class LengthUnit : std::uint8_t { epochs, steps };
 
 /// A metric of the runs, with its direction.

@@ -14,7 +14,7 @@
 
 namespace encore::search {
 
-/// With fewer trials with a score, nothing is known about the space.
+/// The smallest number of trials with a score from which the importance can be estimated.
 inline constexpr std::size_t fewest_trials = 8;
 
 /// A share of the variance, with the range of the middle 95 % of the trees.

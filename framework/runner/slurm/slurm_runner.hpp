@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SlurmRunner works on many runs as jobs of Slurm until each has ended: the loop behind `exp run --launcher
-// slurm`, like Runner (runner.hpp) for the workers of this machine. It takes the leases of runs in the name
-// of jobs, submits these, and learns from their files and from Slurm how they end. It need not stay: any
+// SlurmRunner: the loop behind `exp run --launcher slurm`, like Runner (runner.hpp) for the workers of this
+// machine: works on many runs as jobs of Slurm until each has ended. It takes the leases of runs in the name
+// of jobs, submits these, and learns from their files and from Slurm how they end. It may end earlier: any
 // later program that reads the database merges the ends of runs (launched_runs.hpp).
 #pragma once
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Submission is one call of sbatch, as the folder encore.db.runs/jobs/NAME keeps it. submission.json is there
-// before Slurm knows the name, so that a later reader knows what was submitted, by whom, and what was not;
-// 0.orders, 1.orders ... list the work of each element of the array; Slurm starts job.sh.
+// Submission: one call of sbatch, as the folder encore.db.runs/jobs/NAME keeps it. submission.json exists
+// before Slurm knows the name, so that a later reader knows what was submitted, by which process, and what
+// was not; 0.orders, 1.orders ... list the work of each element of the array; Slurm starts job.sh.
+// submitter.hpp writes it, queue_view.hpp reads it.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// bfloat16: the upper half of a float32, as a 16-bit storage type of our own (Kokkos' bhalf_t is an alias of
-// float on the host). It is only stored and loaded; arithmetic is done in float.
+// bfloat16: the upper half of a float32, as our own 16-bit storage type (Kokkos' bhalf_t is an alias of float
+// on the host). Kernels load and store it (elements.hpp); arithmetic is done in float. Its rounding decides
+// the bits of runs in precision bfloat16, so it must not change.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The probabilities of classes, from what a classifying head gives: logits, of which a softmax is taken, or
-// probabilities that the head has computed itself on request, such as the marginals of a conditional random
-// field. Place in the flow: Outputs -> here -> Task::scored_answer. Pure functions, for any thread.
+// ClassProbabilities: the probabilities of classes from the outputs of a classifying head: logits, of which a
+// softmax is taken, or probabilities that the head has computed on request, such as the marginals of a
+// conditional random field. Place in the flow: Outputs -> here -> Task::scored_answer. Pure functions, for
+// any thread.
 #pragma once
 
 #include <algorithm>

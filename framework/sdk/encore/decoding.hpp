@@ -13,7 +13,7 @@ namespace encore {
 /// The defaults write the most probable token each time ("greedy"). With `beam` above 1 the texts with the
 /// largest sum of log-probabilities are followed; with `temperature` above 0 tokens are drawn. Not both.
 struct Decoding {
-  /// Texts that are followed at a time. 1: only the best token counts.
+  /// The number of most probable outputs that are kept at each step. 1: only the most probable token.
   std::int64_t beam = 1;
   /// A finished text of n tokens, the end counted, has the score log p / n^length_penalty.
   double length_penalty = 1.0;
@@ -31,12 +31,13 @@ struct Decoding {
   std::uint64_t seed = 0;
   /// Outputs per prompt: the best of the beam, or this number of draws.
   std::int64_t texts = 1;
-  /// Tokens at most, beside those of the prompt; 0: as many as data.max_length leaves.
+  /// The largest number of tokens after the prompt; 0: as many as data.max_length leaves.
   std::int64_t max_tokens = 0;
-  /// In a model with an encoder: tokens that a text may have more than its source; -1: as many as it likes.
+  /// The largest number of tokens that an output may have more than its source, in a model with an encoder;
+  /// -1: no limit.
   std::int64_t beyond_source = -1;
-  /// In a model with an encoder: the rows of a target that are given; those behind the first count among the
-  /// tokens of a text for its score.
+  /// The number of rows of a target that are given, in a model with an encoder. Those after the first count
+  /// among the tokens of the output for its score.
   std::int64_t given = 1;
   /// A text ends before the first of these strings that occurs in it.
   std::vector<std::string> stop = {};
@@ -47,7 +48,8 @@ struct Decoding {
 /// The tokens that were generated after a prompt, without the prompt and without the token that ends a text.
 struct GeneratedText {
   std::vector<std::int32_t> tokens;
-  /// What the tokens say (Tokenizer::decode), up to a string of Decoding::stop. UTF-8: what is not is U+FFFD.
+  /// The text of the tokens (Tokenizer::decode), up to a string of Decoding::stop. UTF-8; invalid bytes are
+  /// replaced by U+FFFD.
   std::string text;
   /// log p / n^length_penalty; p is as the repetition penalty left it, before temperature, top_k and top_p.
   double score = 0.0;

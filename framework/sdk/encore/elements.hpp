@@ -31,7 +31,7 @@ inline constexpr DType dtype_of = [] {
   if constexpr (std::is_same_v<T, std::int64_t>) return DType::int64;
 }();
 
-/// Whether there are kernels for activations of this type.
+/// Returns whether there are kernels for activations of this type.
 constexpr bool is_activation(DType type) {
   return type == DType::float32 || type == DType::float64 || type == DType::bfloat16 ||
          (ENCORE_FLOAT16 == 1 && type == DType::float16);

@@ -23,7 +23,8 @@ struct HeadContext {
   std::vector<std::string> labels = {};
   std::int64_t vocabulary = 0;           ///< V
   std::vector<ColumnRule> columns = {};  ///< what the task fills
-  /// Of the rows of "embedding.tokens": C, or less or more where the embedding is factorised; 0 counts as C.
+  /// The width of the rows of "embedding.tokens": C, or another width if the embedding is factorised; 0 means
+  /// C.
   std::int64_t embedding_width = 0;
   std::vector<OutputRule> outputs = {};  ///< what the task reads; with a width of 0 the task takes any
   /// Set where the model learns from a teacher: without HeadPlan::learn_from_teacher the run is refused.
@@ -72,7 +73,7 @@ struct ClassScores {
   std::int64_t classes = 0;  ///< K
 };
 
-/// What a head asks of the host, in addition to the requests of a layer.
+/// The requests of a head to the host, in addition to those of a layer.
 class HeadPlan : public LayerPlan {
  public:
   using LayerPlan::LayerPlan;
@@ -168,7 +169,8 @@ class HeadPlan : public LayerPlan {
 /// One pass as a head sees it. `rows()` are those of the space `tokens`.
 class HeadStep : public Step {
  public:
-  /// What the host found for the head, beside Step::Bound. Tensors of what is not there are empty.
+  /// The tensors that the host found for the head, in addition to Step::Bound. A tensor that does not exist
+  /// is empty.
   struct Found {
     std::span<const Tensor> inputs, input_gradients, columns, outputs, losses;
     std::span<const double> scales = {};

@@ -70,7 +70,8 @@ void layer_norm(const Device& device, const ResidualSum& x, Tensor gain, Tensor 
 void layer_norm_backward(const Device& device, Tensor x, Tensor gain, Tensor mean, Tensor rstd, Tensor dy,
                          const ResidualSum& dx, Tensor dgain, Tensor dbias);
 
-/// What opens a gate: gelu, silu, sigmoid (Dauphin et al. 2017), relu, tanh, or gelu with tanh in place of erf.
+/// The function that opens a gate: gelu, silu, sigmoid (Dauphin et al. 2017), relu, tanh, or gelu with tanh
+/// in place of erf.
 enum class Gate : std::uint8_t { geglu, swiglu, glu, reglu, tanh_glu, geglu_tanh };
 /// y (N, F) = f(gate) * up; x (N, 2 F): a row holds gate, then up (Shazeer 2020).
 void gate(const Device& device, Gate function, Tensor x, Tensor y);

@@ -86,7 +86,7 @@ struct RandomStream {
   int index = -1;
 };
 
-/// What a layer requests from the host. `declare` fills it; the memory planner, the optimizer, the digests,
+/// The requests of a layer to the host. `declare` fills it; the memory planner, the optimizer, the digests,
 /// the gradient checks and the drawing of the architecture read it.
 class LayerPlan {
  public:
@@ -218,7 +218,7 @@ struct ResidualSum {
 /// only.
 class Step {
  public:
-  /// What the host found for the layer.
+  /// The tensors that the host found for the layer.
   struct Bound {
     std::span<const Tensor> parameters, gradients, buffers;
     std::span<const RandomKey> keys;
@@ -254,8 +254,8 @@ class Step {
   /// Returns false in the later passes of a generation. inputs[1] is empty then, and a persistent buffer
   /// holds what the layer needs of it.
   bool first_pass() const { return bound_.first_pass; }
-  /// What the queries, keys and values of the layer learn from a teacher's in a backward pass, if the layer
-  /// has relations (HasRelations); null: nothing.
+  /// Returns what the queries, keys and values of the layer learn from those of a teacher in a backward pass,
+  /// if the layer has relations (HasRelations); null if they learn nothing.
   const TaughtAttention* taught() const { return bound_.taught; }
 
   /// Returns a declared parameter. This and the next three functions throw std::logic_error for a handle that

@@ -37,7 +37,8 @@ enum class OptionType : std::uint8_t {
 using OptionValue =
     std::variant<bool, std::int64_t, double, std::string, std::vector<std::string>, std::vector<double>>;
 
-/// What limits and explains an option. Bounds are inclusive unless `exclusive_min`/`exclusive_max` is set.
+/// The limits and the explanation of an option. Bounds are inclusive unless `exclusive_min`/`exclusive_max`
+/// is set.
 struct OptionRule {
   std::string help;  ///< one line, no final stop
   std::string unit = {};

@@ -23,10 +23,10 @@ struct OutputRule {
   Space space = Space::tokens;
   ColumnType type = ColumnType::integers;
   std::int64_t width = 1;  ///< values per row; a task says 0 where it takes any
-  /// Of a task: the column that holds what a perfect model would give; "": there is none.
+  /// In the rule of a task: the column with the values that a perfect model would give; "": there is none.
   std::string truth = {};
-  /// Of a head: written only where it is asked for, as for the probabilities of answers; a task's outputs()
-  /// cannot name it.
+  /// In the rule of a head: written only on request, such as for the probabilities of answers; a task's
+  /// outputs() cannot name it.
   bool on_request = false;
 
   friend bool operator==(const OutputRule&, const OutputRule&) = default;
@@ -35,7 +35,7 @@ struct OutputRule {
 /// By convention, the name of the output of a classifying head with the number of the best class.
 inline constexpr const char* classes_output = "classes";
 
-/// What the model computes for a whole set, output by output.
+/// The outputs of the model for a whole set. Not for use by several threads while it changes.
 class Outputs {
  public:
   struct Values {

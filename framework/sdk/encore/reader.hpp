@@ -27,11 +27,11 @@ struct InputText {
   std::int64_t first_line = 1;  ///< number of its first line in the file, of which it may be a later part
 };
 
-/// Where a file may be cut into parts that are read one by one: nowhere, behind any line, or behind lines
-/// without text only.
+/// The places where a file may be cut into parts that are read one by one: nowhere, after any line, or only
+/// after lines without text.
 enum class Cut : std::uint8_t { nowhere, lines, blank_lines };
 
-/// Which part of a file a text is, where the file is written part by part.
+/// The part of a file that a call of `write` writes, if a file is written part by part.
 enum class FilePart : std::uint8_t { first, later };
 
 /// T also needs `static std::vector<std::string> fields()`: the names of the fields that it gives with its

@@ -26,8 +26,8 @@ struct TextSpan {
   std::string text;
   std::int64_t start = 0;  ///< in Unicode code points of the text
   std::int64_t end = 0;    ///< one past the last
-  /// Of a predicted span (Task::scored_answer): its probability; of one with a label for each word the mean
-  /// over its words, and the least.
+  /// The probability of a predicted span (Task::scored_answer). A span of words with a label each has the
+  /// mean over its words, and the smallest.
   std::optional<double> score = {}, least_score = {};
 
   friend bool operator==(const TextSpan&, const TextSpan&) = default;

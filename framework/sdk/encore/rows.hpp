@@ -88,7 +88,7 @@ struct Row {
   KOKKOS_FORCEINLINE_FUNCTION void once(const Body& body) const {
     body();
   }
-  /// From here on every lane may read what the others have written.
+  /// Makes what the lanes have written visible to every lane of the row.
   KOKKOS_FORCEINLINE_FUNCTION void barrier() const {}
 };
 

@@ -32,8 +32,8 @@ struct RowSetSize {
   std::int64_t sequences = 0;  ///< B
   std::int64_t squares = 0;    ///< sum over the sequences of T * T
   std::int64_t longest = 0;    ///< the largest T
-  /// Where rows continue sequences of earlier passes (incremental decoding): no position reaches longest +
-  /// past.
+  /// The number of earlier rows, if rows continue sequences of earlier passes (incremental decoding): every
+  /// position is below longest + past.
   std::int64_t past = 0;
 };
 

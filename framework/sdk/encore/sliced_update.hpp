@@ -10,8 +10,8 @@
 
 namespace encore {
 
-/// What the update of an element depends on, beside the learning rate, the step and the scale of the
-/// gradient.
+/// The values on which the update of an element depends, in addition to learning rate, step and gradient
+/// scale.
 enum class UpdateReach : std::uint8_t {
   element,  ///< its own value, gradient and states (SGD, Adam)
   segment,  ///< those of its parameter (LAMB)

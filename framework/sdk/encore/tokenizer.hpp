@@ -20,7 +20,7 @@
 
 namespace encore {
 
-/// What a special token is for; such a token stands for no text.
+/// The role of a special token, which has no text.
 enum class Special : std::uint8_t {
   padding,    ///< fills sequences up to one length
   unknown,    ///< in place of text that the vocabulary has no token for
