@@ -217,7 +217,8 @@ std::optional<FolderOption> added_tokens_option(const HuggingFaceFolder& folder,
         files.file(token.file.c_str()).string() + ": the token \"" + shortened(content) + "\" ";
     if (is_own(folder, roles, content, token)) continue;
     if (!files.number_of(content)) {
-      // A marker that the vocabulary lacks gets a number behind the table there, which no text can use.
+      // A marker that the vocabulary lacks gets a number after the last row of the table, which no text can
+      // use.
       throw Error(place + "has no row in the table of tokens: " + folder.tokenizer.vocabulary.string() +
                   " does not hold it");
     }

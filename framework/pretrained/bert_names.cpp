@@ -28,7 +28,7 @@ constexpr Renaming embedding_names[] = {
     {"embedding.norm.bias", "bert.embeddings.LayerNorm.bias"},
 };
 
-/// The parameters of a block, behind "encoder.L." and "bert.encoder.layer.L.".
+/// The parameters of a block, after "encoder.L." and "bert.encoder.layer.L.".
 constexpr Renaming block_names[] = {
     {"attention.out.weight", "attention.output.dense.weight"},
     {"attention.out.bias", "attention.output.dense.bias"},

@@ -34,7 +34,8 @@ struct PretrainedConfig {
   std::int64_t head_size = 0;      ///< D; 0: C / heads
   std::int64_t hidden = 0;         ///< F
   std::int64_t max_positions = 0;  ///< rows of the table of positions that are used
-  /// The rows in front of them. RoBERTa counts positions from the row behind the number of its padding token.
+  /// The rows of that table before them. RoBERTa counts positions from the row after the number of its
+  /// padding token.
   std::int64_t first_position = 0;
   std::int64_t segments = 0;        ///< rows of the table of segments; 0: it has none
   std::string activation = "gelu";  ///< as the option of the layer calls it

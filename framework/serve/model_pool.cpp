@@ -91,7 +91,7 @@ void ModelPool::start_worker(Seat& seat) {
 
 void ModelPool::worker_ready(Seat& seat, ServeModel model) {
   if (model_ && model.digest != model_->digest) {
-    // Two versions of a model behind one name would mix their answers.
+    // Answers of two versions of a model must not be mixed under one name.
     notice("the weights of " + name_ +
            " have changed since exp serve was started; a worker that has read the new ones is not used. "
            "Send SIGHUP to exp serve to load them");

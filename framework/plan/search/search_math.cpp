@@ -34,7 +34,7 @@ double power_of_two(int k) {
 double exponential(double x) {
   if (x < -745.0) return 0.0;
   if (x > 709.0) x = 709.0;
-  // This rounds to the nearest integer: at this size a double has no digits behind the point.
+  // This rounds to the nearest integer, because a double of this size has no fractional digits.
   const double k = (x * 1.4426950408889634 + 6755399441055744.0) - 6755399441055744.0;
   const double r = (x - k * ln2_high) - k * ln2_low;  // at most ln 2 / 2
   // 1 / 13!, ... 1 / 1!, 1 / 0!

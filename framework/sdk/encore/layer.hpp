@@ -130,7 +130,7 @@ class LayerPlan {
     reads_output_ = output;
   }
   /// Declare that `forward` accepts a ResidualSum as its input and adds it up in its own pass, as a norm
-  /// behind such a sum does. Other layers receive the summed input, at the cost of one pass.
+  /// after such a sum does. Other layers receive the summed input, at the cost of one pass.
   void take_sum() { takes_sum_ = true; }
   /// Declare that `forward` costs little beside a matrix product, as that of a norm does. Its output
   /// then need not be kept: where a later layer's `backward` reads it, the host has `forward` run again, on

@@ -81,7 +81,7 @@ class OnnxGraph {
   }
   OnnxValue to_float(const OnnxValue& x) { return node("Cast", {x}, {{"to", std::int64_t{1}}}); }
 
-  /// x W^T + b, or without b.
+  /// Return x W^T + b, or without b.
   OnnxValue linear(const OnnxValue& x, Parameter weight) { return product(x, turned(weight)); }
   OnnxValue linear(const OnnxValue& x, Parameter weight, Parameter bias) {
     return add(linear(x, weight), parameter(bias));
@@ -90,7 +90,7 @@ class OnnxGraph {
     return node("LayerNormalization", {x, parameter(gain), parameter(bias)},
                 {{"axis", std::int64_t{-1}}, {"epsilon", epsilon}});
   }
-  /// relu, gelu with the exact erf, gelu_tanh, silu, tanh or sigmoid.
+  /// Returns function(x), for relu, gelu with the exact erf, gelu_tanh, silu, tanh or sigmoid.
   OnnxValue activation(const std::string& function, const OnnxValue& x) {
     if (function == "relu") return node("Relu", {x});
     if (function == "tanh") return node("Tanh", {x});
@@ -104,18 +104,19 @@ class OnnxGraph {
     return multiply(half,
                     add(node("Tanh", {multiply(add(x, cubic), number(0.7978845608028654))}), number(1.0)));
   }
-  /// (length): 0, 1, 2, ...
+  /// Returns (length): 0, 1, 2, ...
   OnnxValue positions() {
     const OnnxValue shape = node("Shape", {ids()});
     return node("Range", {integer(0), node("Gather", {shape, integer(1)}), integer(1)});
   }
-  /// (length, length): how many places the key in column j stands behind the query in row i, j - i.
+  /// Returns (length, length): the distance j - i of the key in column j from the query in row i.
   OnnxValue distances() { return subtract(unsqueezed(positions(), {0}), unsqueezed(positions(), {1})); }
-  /// The first row of each text (batch, C) of x (batch, length, C).
+  /// Returns the first row of each text, (batch, C), of x (batch, length, C).
   OnnxValue first_rows(const OnnxValue& x) {
     return node("Gather", {x, integer(0)}, {{"axis", std::int64_t{1}}});
   }
-  /// The mean of the rows of each text (batch, C) of x (batch, length, C), without those of padding.
+  /// Returns the mean of the rows of each text, (batch, C), of x (batch, length, C), without those of
+  /// padding.
   OnnxValue mean_rows(const OnnxValue& x) {
     const OnnxValue rows = unsqueezed(to_float(mask()), {2});  // (batch, length, 1)
     const auto sum = [&](const OnnxValue& of) {

@@ -56,8 +56,8 @@ struct SetDescription {
 
 /// A kind of model from elsewhere that a task takes over as it is, without training (`exp import`).
 struct AdoptedModel {
-  /// The class of transformers without its family, and behind a / its problem where it is not the usual one:
-  /// "ForTokenClassification", "ForSequenceClassification/multi_label_classification".
+  /// The class of transformers without its family, followed by a / and its problem if that is not the
+  /// default: "ForTokenClassification", "ForSequenceClassification/multi_label_classification".
   std::string architecture;
   std::vector<std::string> task_options = {};  ///< of the task itself: {"next_sentence=true"}
   std::string head;                            ///< the type of head that computes the same

@@ -63,9 +63,9 @@ using TextCounts = std::map<std::string, std::int64_t>;
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
-  /// Takes the lines of a vocabulary's file: one token per entry in the order of the numbers, and behind them
-  /// what a tokenizer keeps there of its own (merges of byte pairs). Throws Error when it cannot be one
-  /// (a token stands twice; none has the role padding, unknown, start or end).
+  /// Takes the lines of a vocabulary's file: one token per entry in the order of the numbers, followed by
+  /// lines that the tokenizer keeps for itself (merges of byte pairs). Throws Error for an invalid
+  /// vocabulary: a token occurs twice, or none has the role padding, unknown, start or end.
   virtual void load(std::vector<std::string> vocabulary) = 0;
   /// Makes a vocabulary from words or sentences and their counts, then loads it. White space inside one
   /// separates words as it does in `encode`. Equal input gives an equal vocabulary on every machine. Throws
@@ -106,7 +106,7 @@ class Tokenizer {
   virtual std::string decode(std::span<const std::int32_t> tokens) const = 0;
 
  protected:
-  /// Both forms of `encode`; `ranges` is null where nobody wants them.
+  /// Implements both forms of `encode`; `ranges` is null if the caller does not want them.
   virtual void append_tokens(std::string_view text, std::vector<std::int32_t>& tokens,
                              std::vector<ByteRange>* ranges) const = 0;
 };
