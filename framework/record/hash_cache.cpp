@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // cached_sha256_of_file(): keeps one small file per path in the cache folder: a line with the file's state as
-// the system reports it, and its SHA-256. Plans, workers and exp verify get the hashes of large files from
-// it. A wrong hash would give a run a wrong identity, so in doubt the file is read. Read hash_cache.hpp
-// first.
+// the system reports it, and its SHA-256. pretrained/content_hash.cpp calls it for plans and workers. A wrong
+// hash would give a run a wrong identity, so in doubt the file is read. Read hash_cache.hpp first.
 #include "record/hash_cache.hpp"
 
 #include <sys/stat.h>

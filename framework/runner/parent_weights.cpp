@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds the weights of a run's parent (from which it starts) and teacher (from which it learns): the run by
-// its row or question, its state, and the file. prepare_work.cpp, Runner and planners call it. If the weights
-// are part of the question, other weights are refused, since the run would be another one. Read
+// its row or question, its state, and the file. Runner, SlurmRunner and planners in app/ call it. If the
+// weights are part of the question, other weights are refused, since the run would be another one. Read
 // parent_weights.hpp first.
 #include "runner/parent_weights.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SessionFile: writes and removes the file of this session (one running `exp run`), and lists those of other
-// sessions, with their processes. Sessions of killed processes are removed. `exp status` and `exp stop` of
-// other versions read the files, so members keep their names. Read session_file.hpp first.
+// SessionFile: writes and removes the file of this session (one running `exp run`); open_sessions() lists
+// those of other processes for `exp stop`. Files of killed processes are removed. An `exp stop` of another
+// version may read them, so members keep their names. Read session_file.hpp first.
 #include "runner/session_file.hpp"
 
 #include <fcntl.h>

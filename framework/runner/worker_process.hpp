@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // WorkerProcess: a running worker with its control pipe; run_program(): runs short helpers and returns their
-// output. Workers of attempts, benches and servers are made here. A worker gets its own session, so that
+// output. Attempts, benches and `exp serve` start workers with it. A worker gets its own session, so that
 // Ctrl-C at the terminal reaches only the control program, which then asks the worker to stop. When the
 // control program dies, the pipe closes and the worker ends by itself.
 #pragma once
