@@ -26,8 +26,9 @@ struct ConditionalOption {
   std::size_t level = 0;
 };
 
-/// Reads the table [sweep.when], or [search.when] where `owner` is "search". `varied` are the options that
-/// the owner names, with their places. Returns them by rising level.
+/// Reads the table [sweep.when], or [search.when] if `owner` is "search". `varied` are the options that the
+/// owner varies, with their places. Returns the conditional options by rising level. Adds what is wrong to
+/// `problems`.
 std::vector<ConditionalOption> read_conditional_options(const Value& table, const std::string& owner,
                                                         const std::map<std::string, Place>& varied,
                                                         Problems& problems);

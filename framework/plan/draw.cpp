@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Draws the random values of a sweep. A draw is a function of its number, so that draw 7 is the same whether
-// 8 or 100 are made, and in any order. These functions never change: stored sweeps are drawn by them.
+// Draws the random values of a sweep, and of a search with method random. proposal.cpp and search/ call it. A
+// draw is a function of seed, number and key, so that draw 7 is the same whether 8 or 100 are made, and in
+// any order. These functions never change: stored sweeps and searches are drawn by them. Declared in
+// sweep.hpp.
 #include <charconv>
 #include <cmath>
 
@@ -10,7 +12,7 @@ namespace encore {
 
 namespace {
 
-// This is the finaliser of SplitMix64 (Steele, Lea and Flood 2014).
+// Mixes the bits: the finaliser of SplitMix64 (Steele, Lea and Flood 2014).
 std::uint64_t mix(std::uint64_t bits) {
   bits += 0x9E3779B97F4A7C15U;
   bits = (bits ^ (bits >> 30U)) * 0xBF58476D1CE4E5B9U;
@@ -18,15 +20,15 @@ std::uint64_t mix(std::uint64_t bits) {
   return bits ^ (bits >> 31U);
 }
 
-// This is FNV-1a. It gives every option its own stream of random numbers.
+// Returns the hash FNV-1a of a key, which gives every option its own stream of random numbers.
 std::uint64_t hash(const std::string& key) {
   std::uint64_t bits = 0xCBF29CE484222325U;
   for (const char letter : key) bits = (bits ^ static_cast<unsigned char>(letter)) * 0x100000001B3U;
   return bits;
 }
 
-// Rounds to six digits. They are short in tables and names, and identities then do not depend on the last bit
-// of exp, in which two C libraries may differ.
+// Rounds to six digits, which are short in tables and names. Identities then do not depend on the last bit of
+// exp, in which two C libraries may differ.
 double rounded(double value, double low, double high) {
   char buffer[40];
   const auto end =

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parses and evaluates the conditions of expression.hpp. The parser limits the depth, so that no file can
-// exhaust the stack.
+// Expression: parses and evaluates the conditions of [sweep] exclude and [sweep.when]. sweep_reader.cpp and
+// conditional_option.cpp parse, point_maker.cpp evaluates. The parser limits the depth, so that no file can
+// exhaust the stack. Read expression.hpp first.
 #include "plan/expression.hpp"
 
 #include <algorithm>

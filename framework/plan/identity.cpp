@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes the canonical text of an experiment. Read identity.hpp and docs/concepts/identity.md first. Every
-// change here changes identities, so it needs a new identity_format.
+// CanonicalText: writes the canonical text of an experiment, whose SHA-256 is the identity of a run.
+// point_maker.cpp calls it; recompute_identity() serves exp verify. Every change of the text changes
+// identities, so it needs a new identity_format. Read identity.hpp and docs/concepts/identity.md first.
 #include "plan/identity.hpp"
 
 #include <algorithm>

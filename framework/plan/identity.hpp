@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Identity is the canonical text of an experiment. Its SHA-256 is the question a run answers. Formatting,
-// order of keys, comments, written defaults and the place of data do not count; values, content of files,
-// versions of types and the seed do. docs/concepts/identity.md explains the choice.
+// CanonicalText: the text of an experiment whose SHA-256 is the question that a run answers, its identity.
+// Values, content of files, versions of types and the seed count; formatting, order of keys, comments,
+// written defaults and the place of data do not (docs/concepts/identity.md). Place in the flow:
+// point_maker.cpp makes it for each run; store/ finds runs by the hash.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@
 
 namespace encore {
 
-/// Has sorted keys, no blanks, and floats in their shortest form that reads back equal.
+/// The canonical text: sorted keys, no blanks, and floats in their shortest form that reads back equal.
 class CanonicalText {
  public:
   /// `files` holds the content hash of every path option, by dotted key (numbered_file for the later ones of

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Words the value of an option, and adds the options or the number that distinguish equal labels.
+// Makes labels: short texts for values in names of runs, and the options or the number that distinguish equal
+// labels. sweep_reader.cpp and run_names.cpp call it. Names of stored runs contain labels; a change affects
+// only new names, not identities. Read label.hpp first.
 #include "plan/label.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A label is a short text for a value. Only names of runs use labels. sweep_reader.cpp labels the values of
-// each option, run_names.hpp joins labels to names.
+// label_of() and labels_of(): short texts for values of options. Only names of runs contain them. Place in
+// the flow: sweep_reader.cpp labels the values of each option, run_names.hpp joins labels to names.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parses the braces of a name and finds the option that each of them means.
+// NamePattern: parses the braces in `name` of an experiment file, and decides which option a placeholder
+// means. plan_header.cpp parses; run_names.cpp fills placeholders in. Read name_pattern.hpp first.
 #include "plan/name_pattern.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// NamePattern is `name` of an experiment file, a text in which {model.dropout} stands for the value of that
-// option. Read next: run_names.hpp, which fills it in.
+// NamePattern: `name` of an experiment file, a text in which {model.dropout} stands for the value of that
+// option. Place in the flow: plan_header.cpp parses it -> run_names.hpp fills it in for each run.
 #pragma once
 
 #include <filesystem>
@@ -26,7 +26,7 @@ struct NamePattern {
   bool names_seed() const;
 };
 
-/// Adds what is wrong with the text to `problems`, with the column where it stands.
+/// Parses the text. Adds what is wrong with it to `problems`, with the column.
 NamePattern parse_name(const std::string& text, const Place& place, Problems& problems);
 
 /// Writes - for each character that a name cannot have: "dropout-0.2" for "dropout=0.2", the name of a run.

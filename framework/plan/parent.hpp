@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parent is the run that another one starts from, as a plan needs it; ParentSource finds it. The control
-// program reads the database and other experiment files (app/parent_runs.hpp), so a plan asks for parents
-// through this interface. Read next: parent_filler.hpp, which uses it.
+// Parent: the run from which another one starts (model.from), as a plan needs it; ParentSource: the interface
+// that finds it. Place in the flow: app/parent_runs.hpp implements it with the database and other experiment
+// files, which plan/ does not know -> parent_filler.hpp uses it.
 #pragma once
 
 #include <filesystem>

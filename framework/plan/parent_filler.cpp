@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fills the document of one run from its parent, and compares what both say. Read parent_filler.hpp first. A
-// new option of a model needs a line here only if a run may differ from its parent in it.
+// Completes the document of one run from its parent (model.from), checks its teacher (distil.teacher), and
+// compares what the documents say. PointMaker calls it for each point. A new option of a model needs a line
+// here only if a run may differ from its parent in it. Read parent_filler.hpp first.
 #include "plan/parent_filler.hpp"
 
 #include <utility>
@@ -84,7 +85,7 @@ class ParentFilling : private OptionFiller {
     }
   }
 
-  /// Takes over everything except the head, which is the run's own.
+  /// Takes over the model's options except those of the head, which is the run's own.
   void model() {
     json model = parent_.config.at("model");
     for (const char* own : {"head", "from"}) model.erase(own);

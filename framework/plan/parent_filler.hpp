@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ParentFiller completes an experiment whose [model] has `from = { run = "NAME" }` or `from = {
-// experiment = "FILE" }`: it sets the parent's tokenizer and the shape of its model where the experiment
-// does not, and names both sides where they disagree. pretrained/folder_filler.hpp does the same for a
-// folder.
+// fill_from_parent(): completes an experiment whose [model] has `from = { run = "NAME" }` or `from = {
+// experiment = "FILE" }`: it sets the parent's tokenizer and the shape of its model if the experiment does
+// not set them, and names both places if they disagree. PointMaker calls it before resolve().
+// pretrained/folder_filler.hpp does the same for a folder.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ namespace encore {
 /// Returns the table model.from, or null if the experiment names no run.
 const Value* named_parent(const Value& root);
 
-/// `root` is the document of one run. Adds what is wrong to `problems`. Afterwards model.from is as
+/// Fills `root`, the document of one run, and adds what is wrong to `problems`. Afterwards model.from is as
 /// resolved_parent_schema() has it. Returns null if there is no such parent: nothing was filled in, and every
 /// missing option would only repeat the problem. Without a source every parent is unknown.
 const Parent* fill_from_parent(Value& root, ParentSource* source, Problems& problems);
@@ -24,7 +24,8 @@ const Parent* fill_from_parent(Value& root, ParentSource* source, Problems& prob
 /// Returns the table distil.teacher, or null if the experiment names no run to learn from.
 const Value* named_teacher(const Value& root);
 
-/// Does the same for distil.teacher, but fills in nothing. Returns null if there is no such run.
+/// Finds the run of distil.teacher and writes the table as the schema has it, without filling in options.
+/// Returns null if there is no such run.
 const Parent* link_teacher(Value& root, ParentSource* source, Problems& problems);
 
 /// Adds to `problems` if the vocabulary or lengths of a run's resolved experiment differ from its teacher's.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads header and sweep, and makes every point. Read plan.hpp first; sweep.hpp and point_maker.hpp do the
-// work.
+// make_plan(): reads header and sweep, and makes the runs of every point. `exp run` and `exp plan` call it.
+// It collects all problems before it throws, so that a user sees them at once. Read plan.hpp first; sweep.hpp
+// and point_maker.hpp do the work.
 #include "plan/plan.hpp"
 
 #include <algorithm>
@@ -16,14 +17,15 @@ namespace encore {
 
 namespace {
 
-/// Returns the place to name if a sweep has too many points or none.
+/// Returns the place for the message if a sweep has too many points or none.
 Place sweep_place(const ExperimentFile& document, const Value& root) {
   if (!document.grid.empty()) return document.grid.front().value.origin.place;
   const Value::Member* sweep = root.find("sweep");
   return sweep == nullptr ? root.origin.place : sweep->value.origin.place;
 }
 
-// If the sweep is wrong, only the file itself is checked for more problems.
+// Reads the sweep. If it is wrong, returns an empty one, so that the file itself is checked for more
+// problems.
 Sweep sound_sweep(const Value& root, const ExperimentFile& document, const OptionPlaces& places,
                   Problems& problems) {
   Problems own;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plan is an experiment file as the ordered runs it asks for, each checked, complete and with its
-// identity. `exp run` and `exp plan` call make_plan; the runner writes a specification per RunPoint.
-// proposal.hpp proposes the points; point_maker.hpp turns a proposal into runs and does not know where it
-// comes from.
+// Plan: an experiment file as the ordered list of runs that it describes, each checked, complete and with its
+// identity. Place in the flow: `exp run` and `exp plan` call make_plan; proposal.hpp proposes points,
+// point_maker.hpp turns a proposal into runs; the runner writes a specification for each RunPoint.
 #pragma once
 
 #include <cstddef>
@@ -35,9 +34,9 @@ struct Plan {
       {};  ///< probable mistakes that stop nothing, such as an exclusion that meets no point
 };
 
-/// Throws ConfigErrors with everything that is wrong in any point. Writes nothing. Calls `hash` once per
-/// path, and `made` after each point with the number of points so far and in all. `parents` finds the runs
-/// that others start from; without it every parent is unknown.
+/// Makes the plan and writes nothing. Throws ConfigErrors with everything that is wrong in any point. Calls
+/// `hash` once per path, and `made` after each point with the number of points so far and of all points.
+/// `parents` finds the runs that others start from; without it every parent is unknown.
 Plan make_plan(const ExperimentFile& document, const Catalogue& catalogue,
                const ContentHash& hash = sha256_of_content,
                const std::function<void(std::size_t, std::size_t)>& made = {},

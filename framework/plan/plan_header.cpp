@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads name, note, tags and seeds, and limits their number and length.
+// read_header(): reads name, note, tags and seeds of an experiment file, and limits their number and length.
+// plan.cpp and search_plan.cpp call it. Read plan_header.hpp first.
 #include "plan/plan_header.hpp"
 
 #include "base/limits.hpp"
@@ -11,7 +12,7 @@ namespace encore {
 
 namespace {
 
-// The limits are far beyond what a user types or reads. Each of them is stored with every run.
+// Limits far beyond what a user types or reads, since each of these is stored with every run.
 constexpr std::size_t longest_name = 100;
 constexpr std::size_t longest_note = std::size_t{64} << 10;
 constexpr std::size_t most_tags = 100;

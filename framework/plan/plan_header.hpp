@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// PlanHeader holds what all runs of an experiment file share: name, note, tags, seeds. plan.cpp and
-// search/search_plan.cpp read it, point_maker.hpp gives it to every run.
+// PlanHeader: what all runs of an experiment file share: name, note, tags, seeds. Place in the flow: plan.cpp
+// and search/search_plan.cpp read it, point_maker.hpp gives it to every run.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,8 @@ struct PlanHeader {
   std::map<std::int64_t, Origin> seed_origin;
 };
 
-/// `root` is the root of the document after the overrides were applied.
+/// Reads the header from `root`, the root of the document after the overrides were applied. Adds what is
+/// wrong to `problems`.
 PlanHeader read_header(const ExperimentFile& document, const Value& root, const OptionPlaces& places,
                        Problems& problems);
 

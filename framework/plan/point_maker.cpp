@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Turns a proposal into runs. Read point_maker.hpp first. The order of the steps in make() decides which
-// problems a user sees; add a check where its values are complete.
+// PointMaker: turns a proposal into runs: sets values, fills in the parent, resolves, excludes, hashes files
+// and names the runs. plan.cpp and search_plan.cpp call it. The order of the steps in make() decides which
+// problems a user sees; add a check where its values are complete. Read point_maker.hpp first.
 #include "plan/point_maker.hpp"
 
 #include <algorithm>
@@ -41,7 +42,8 @@ std::vector<std::string> with_folders_listed(const std::vector<std::string>& pat
   return files;
 }
 
-/// `word` is "exclude" or "when".
+/// Returns whether the condition holds for a resolved experiment. `word` is "exclude" or "when", for
+/// messages.
 bool condition_holds(const std::string& word, const Condition& condition, const nlohmann::json& config,
                      Problems& problems) {
   try {
@@ -132,8 +134,8 @@ std::vector<RunPoint> PointMaker::make(const Proposal& proposal, const std::vect
   return points;
 }
 
-/// Returns the assignments that the conditions of [sweep.when] leave of a proposal. It decides level by
-/// level, since a condition may ask about a conditional option.
+/// Returns the assignments of a proposal whose conditions in [sweep.when] hold. It decides level by level,
+/// since a condition may depend on a conditional option.
 Proposal PointMaker::applicable(const Proposal& proposal, Problems& problems) {
   std::set<std::string> undecided, dropped;
   for (const ConditionalOption& option : sweep_.conditional_options) undecided.insert(option.key);
@@ -161,9 +163,9 @@ Proposal PointMaker::applicable(const Proposal& proposal, Problems& problems) {
   return chosen;
 }
 
-/// Returns the document's root with the values of the proposal and with those that model.from decides. Points
-/// that set the same options only replace each other's values: copying the root for each point would cost as
-/// much as everything else about it.
+/// Returns the document's root with the values of the proposal and with those that model.from decides. If two
+/// points set the same options, only their values are replaced: copying the root for each point would cost as
+/// much as all the rest.
 const Value& PointMaker::assigned(const Proposal& proposal, Problems& problems) {
   std::vector<std::string> keys;
   for (const Assignment& assignment : proposal) keys.push_back(assignment.key);

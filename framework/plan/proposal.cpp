@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes all points of a sweep in order. Names and numbers of stored sweeps depend on this order, so it stays.
+// propose_all(): makes all points of a sweep in order, from grid, zips and draws. plan.cpp calls it. Names
+// and numbers of stored sweeps depend on this order, so it must not change. Read proposal.hpp first.
 #include "plan/proposal.hpp"
 
 #include <charconv>
@@ -22,7 +23,7 @@ Assignment assignment(const RandomVariable& variable, std::int64_t seed, std::in
   return {variable.path, variable.key, variable.key_origin, std::move(value), std::move(label)};
 }
 
-// Returns every proposal so far, followed by each of `choices`.
+// Returns the product: every proposal, extended by each of `choices`.
 std::vector<Proposal> crossed(const std::vector<Proposal>& proposals, const std::vector<Proposal>& choices) {
   std::vector<Proposal> out;
   for (const Proposal& proposal : proposals)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Proposal is what one point of a sweep sets on top of the experiment file. It separates the code that
-// proposes points (grid, zip and random draws here; a search uses the same type) from point_maker.hpp, which
-// makes runs.
+// Proposal: the options that one point of a sweep or search sets, on top of the experiment file. Place in the
+// flow: proposal.cpp (grid, zips, draws) or a search proposes points -> point_maker.hpp makes runs of them
+// and does not know where they come from.
 #pragma once
 
 #include <string>

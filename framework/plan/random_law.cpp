@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the bounds of a distribution and checks them against the type and range of its option.
+// read_law(): reads the distribution of a random variable, and checks its bounds against the type and range
+// of the option. sweep_reader.cpp calls it. Read random_law.hpp first.
 #include "plan/random_law.hpp"
 
 #include <map>

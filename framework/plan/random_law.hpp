@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the distribution of a variable of [sweep.random] or [search.space]: { uniform = [low, high] } and the
-// others. draw.cpp draws.
+// read_law(): reads the distribution of a variable of [sweep.random] or [search.space], such as { uniform =
+// [low, high] }. Place in the flow: sweep_reader.cpp -> here -> RandomVariable (sweep.hpp), from which
+// draw.cpp draws.
 #pragma once
 
 #include <string>

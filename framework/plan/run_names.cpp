@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shortens the keys of varied options to the parts that distinguish them, and joins the labels.
+// RunNames: makes names of runs: shortens the keys of varied options to the parts that distinguish them, and
+// joins the labels. PointMaker calls it for each point. Names are for people: a change does not change
+// identities, but users find stored runs by their names. Read run_names.hpp first.
 #include "plan/run_names.hpp"
 
 #include <algorithm>
@@ -17,7 +19,7 @@ namespace encore {
 
 namespace {
 
-/// Stands in the name of a group until the seed is known. No other brace is in such a name.
+/// The text that stands in the name of a group until the seed is known. Such a name has no other brace.
 constexpr std::string_view seed_mark = "{seed}";
 
 /// An option that the sweep varies.
@@ -61,7 +63,8 @@ std::string short_key(const Varied& option, const std::vector<Varied>& all) {
   return last_parts(*option.path, count);
 }
 
-/// A word needs no key in front, unless another option takes the same word.
+/// Returns whether the option's value needs no key before it: it is a word, and no other option has the same
+/// word.
 bool stands_alone(const Varied& option, const std::vector<Varied>& all) {
   return option.words && std::ranges::none_of(all, [&](const Varied& other) {
            return other.key != option.key &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// RunNames names the runs of a plan: the experiment's name, the labels of what the sweep varies, the seed. A
-// name is a label for people and not part of a run's identity. point_maker.hpp asks for each point; label.hpp
-// makes the labels.
+// RunNames: names the runs of a plan from the experiment's name, the labels of the values that the sweep
+// varies, and the seed. PointMaker asks for each point; label.hpp makes the labels. A name is a label for
+// people and not part of a run's identity.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// RunPoint is one run as an experiment file decides it. It has everything that a specification holds except
-// the backend and the run's id.
+// RunPoint: one run, as an experiment file describes it: everything that a specification holds except the
+// backend and the run's id. Place in the flow: PointMaker makes it, app/ gives it to the store and writes
+// record/specification.hpp from it.
 #pragma once
 
 #include <cstdint>

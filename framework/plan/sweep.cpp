@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts the points of a Sweep and looks at its conditions. Read sweep.hpp first.
+// Sweep: counts the points of a sweep, and tests whether its conditions depend on random draws. plan.cpp
+// calls it. Read sweep.hpp first; sweep_reader.cpp reads a sweep.
 #include "plan/sweep.hpp"
 
 #include <algorithm>

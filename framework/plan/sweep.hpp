@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sweep is the [sweep] table, read and checked: axes of the grid, zips, random variables, exclusions,
-// conditional options. Read next: proposal.hpp, which makes points of it.
+// Sweep: the [sweep] table, read and checked: axes of the grid, zips, random variables, exclusions,
+// conditional options. Place in the flow: sweep_reader.cpp reads it -> proposal.hpp makes points of it ->
+// point_maker.hpp makes runs of them. A search uses the random part as its space.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Chooses a value for each option, a small one if the schema has no default.
+// default_options(): chooses a value for each option of a schema: its default, else the smallest value that
+// is allowed. head_forms.cpp and the contract suite call it. Read default_options.hpp first.
 #include "plugin_host/default_options.hpp"
 
 namespace encore {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// default_options() returns the options of an object for which the user has chosen none. head_forms.hpp
-// describes heads with them, the contract suite checks every kind with them.
+// default_options(): options for an object for which the user has chosen none. head_forms.hpp describes heads
+// with them, the contract suite (contract/) checks plugins of every kind with them. Runs do not use it: their
+// options are validated (config/validate.hpp).
 #pragma once
 
 #include <encore/options.hpp>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes the head for a task with targets over each space and reads its plan, without memory for a model.
+// head_forms(): makes the head for a task with targets over each space, lets it declare, and reads its plan.
+// It needs no memory for a model and no device. manifest_tool.cpp calls it when a plugin is built. Read
+// head_forms.hpp first.
 #include "plugin_host/head_forms.hpp"
 
 #include <algorithm>

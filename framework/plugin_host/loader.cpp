@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opens a shared object, compares its tag, and collects its offers. Read loader.hpp first.
+// open_plugin(): opens a shared object, compares its tag with this program's, and collects its offers;
+// make_manifest() describes them. registry.cpp and manifest_tool.cpp call it. Code of the plugin runs in
+// dlopen, so callers compare fingerprints before. Read loader.hpp first.
 #include "plugin_host/loader.hpp"
 
 #include <dlfcn.h>

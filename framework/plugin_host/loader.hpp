@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opens one plugin: dlopen, the tag, the entry point. Callers have compared the manifest's fingerprint
-// before: a plugin of another ABI could fail inside dlopen, before any tag can be read. Registry loads with
-// it; the tool encore-manifest makes manifests with it, without Kokkos.
+// open_plugin(): opens one plugin: dlopen, tag, entry point. Place in the flow: Registry loads with it; the
+// tool encore-manifest makes manifests with it, without Kokkos. Callers must have compared the manifest's
+// fingerprint before, because a plugin of another ABI could fail inside dlopen, before any tag can be read.
 #pragma once
 
 #include <filesystem>
@@ -25,7 +25,7 @@ struct OpenedPlugin {
 /// registration fails or offers nothing.
 OpenedPlugin open_plugin(const std::filesystem::path& library);
 
-/// Returns what a manifest says of an offer.
+/// Returns an offer as a manifest describes it.
 ManifestOffer describe(const Offer& offer);
 /// Returns what the plugin says about itself; `library` is the file name of the shared object.
 Manifest make_manifest(const OpenedPlugin& plugin, const std::filesystem::path& library);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Words the message for an object that a plugin could not build, with the requested type.
+// misuse_text(): the message for an object whose plugin asks for an option that it did not declare.
+// make_offer() calls it. Read make_offer.hpp first.
 #include "plugin_host/make_offer.hpp"
 
 #include "base/nearest.hpp"

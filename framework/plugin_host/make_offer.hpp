@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// make_offer() builds an object from an offer of a plugin, with the offer's name in its
-// errors. The registry builds what an experiment names with it, the contract suite what it
+// make_offer(): builds an object from an offer of a plugin, and puts the offer's name into its errors. Place
+// in the flow: Registry builds the objects that an experiment names with it, the contract suite those that it
 // checks.
 #pragma once
 

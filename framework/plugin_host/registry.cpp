@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Loads plugins in two phases and builds their objects. Read registry.hpp first.
+// Registry: loads plugins in two phases (collect all offers and check them, then commit) and builds their
+// objects. The worker calls it after it has read the manifests. A failed load must leave the registry as it
+// was. Read registry.hpp first.
 #include "plugin_host/registry.hpp"
 
 #include <algorithm>

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Registry: what the plugins of one run offer, and the only place that builds their objects.
-// Place in the flow: the worker reads manifests (config/manifest.hpp), loads what an experiment needs, then
-// model/ and train/ call make_*. Loading is in two phases: collect every offer, check for a second
-// owner of a name, commit. A plugin is never unloaded, for objects of it may live until the process ends.
-// Read next: loader.hpp.
-//
-//   Registry registry;
-//   registry.load(catalogue, needed_types(experiment));
-//   std::unique_ptr<Optimizer> optimizer = registry.make_optimizer(table.type, table.options);
+// Registry: what the plugins of one run offer, and the only place that builds their objects. Place in the
+// flow: the worker reads manifests (config/manifest.hpp), loads what an experiment needs, then model/ and
+// train/ call make_*. Loading has two phases: collect every offer and check for a second owner of a name,
+// then commit. A plugin is never unloaded, because its objects may live until the process ends. Read next:
+// loader.hpp.
 #pragma once
 
 #include <filesystem>
@@ -38,6 +34,10 @@ struct LoadFailure {
   std::string reason;
 };
 
+/// Used as in:
+///
+///   registry.load(catalogue, needed_types(experiment));
+///   std::unique_ptr<Optimizer> optimizer = registry.make_optimizer(table.type, table.options);
 class Registry {
  public:
   /// Loads the plugins that offer `needed`; types that are already loaded stay as they are. Throws Error when

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the tokens that are cut out of a text before the tokenizer cuts it, from the files that name them.
-// Which files count follows `PreTrainedTokenizerBase._from_pretrained` of `transformers` 5.24.
+// added_tokens_option(): finds the tokens that are cut out of a text before the tokenizer cuts it, in the
+// files of a folder that name them. folder_settings.cpp calls it. Which files count follows
+// `PreTrainedTokenizerBase._from_pretrained` of `transformers` 5.24, so equal folders give equal tokens.
+// Declared in tokenizer_settings.hpp.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -19,7 +21,7 @@ namespace {
 
 using nlohmann::json;
 
-/// A token as the files have it.
+/// An added token with its flags, as a file has it.
 struct NamedToken {
   bool lstrip = false, rstrip = false, single_word = false, normalized = false, special = false;
   std::string file;  ///< the file that names it
@@ -83,7 +85,7 @@ class TokenReader {
     throw Error(files_.file(file.c_str()).string() + ": " + problem);
   }
 
-  /// `number` is the token's number as it is written.
+  /// Adds a token. `number` is its number as the file has it, a text.
   void add(const json& token, const std::string& number, const char* file) {
     const std::string content = content_of(token);
     if (content.empty()) refuse(file, "an added token has no content: " + shortened(token.dump()));
@@ -215,7 +217,8 @@ std::optional<FolderOption> added_tokens_option(const HuggingFaceFolder& folder,
         files.file(token.file.c_str()).string() + ": the token \"" + shortened(content) + "\" ";
     if (is_own(folder, roles, content, token)) continue;
     if (!files.number_of(content)) {
-      // A marker that the vocabulary lacks gets a number behind the table there, which no text can use.
+      // A marker that the vocabulary lacks gets a number after the last row of the table, which no text can
+      // use.
       throw Error(place + "has no row in the table of tokens: " + folder.tokenizer.vocabulary.string() +
                   " does not hold it");
     }

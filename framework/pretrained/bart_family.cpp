@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// BART: an encoder and a decoder that share one table of tokens, each with learned positions that begin at
-// row 2 and a norm behind its embedding.
+// bart_family: BART for the table in family.cpp: an encoder and a decoder that share one table of tokens,
+// each with learned positions that begin at row 2 and a norm after its embedding. Read next: family.hpp for
+// the members, bart_names.hpp for the names of tensors.
 #include <nlohmann/json.hpp>
 
 #include <encore/error.hpp>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Maps names of BART. BartModel alone writes its names without "model." in front.
+// Maps names of parameters here to names of tensors in a BART, and back; bart_family.cpp and
+// marian_family.cpp point to these functions. BartModel alone writes its names without "model." in front. The
+// names are those of `transformers` and of stored checkpoints, so neither side changes.
 #include "pretrained/bart_names.hpp"
 
 #include <algorithm>
@@ -48,7 +50,7 @@ std::string bart_end(std::string_view end) {
   return end == "weight" || end == "bias" ? std::string(end) : std::string();
 }
 
-/// `path` is what follows the number of the block.
+/// Returns the tensors of a parameter of a block. `path` is what follows the number of the block.
 std::vector<std::string> bart_block_tensors(std::string_view path) {
   const std::size_t dot = path.rfind('.');
   if (dot == std::string_view::npos) return {};

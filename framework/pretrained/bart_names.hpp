@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Maps names of the numbers and the tensors of a BART, which a Marian also has. They are parts of a Family.
-// bart_family.cpp and marian_family.cpp use them.
+// The names of the numbers in config.json and of the tensors of a BART, which a Marian also has. Place in the
+// flow: bart_family.cpp and marian_family.cpp put these functions into their Family; weights are read and
+// written through it. Read next: family.hpp.
 #pragma once
 
 #include "pretrained/family.hpp"
@@ -26,10 +27,10 @@ inline constexpr const char* bart_logit_bias = "final_logits_bias";
 
 std::vector<FamilyTensor> bart_tensors_of(std::string_view path, PretrainedHead head);
 std::string bart_spelling(std::string_view name);
-/// Returns whether it is another name of the table of tokens.
+/// Returns whether the name is another name of the table of tokens.
 bool is_bart_buffer(std::string_view name);
 bool is_of_bart_body(std::string_view name);
-/// A file may name the table after one of its users; this adds the first spelling.
+/// Adds the first spelling of the table if a file names it after one of its users.
 void amend_bart(TensorSpellings& names);
 
 }  // namespace encore

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// BERT and its relatives DistilBERT and RoBERTa: their classes and configurations. Read next: bert_names.hpp
-// for the names of their tensors.
+// bert_family, distilbert_family and roberta_family: BERT and its relatives for the table in family.cpp:
+// their classes and configurations. Read next: family.hpp for the members, bert_names.hpp for the names of
+// their tensors.
 #include <algorithm>
 #include <utility>
 
@@ -80,7 +81,8 @@ PretrainedClass roberta_class_of(const HeadPlan& head, const std::string& type) 
   return written;
 }
 
-/// RoBERTa counts positions from the row behind the number of its padding token.
+/// Returns the first used row of the table of positions: RoBERTa counts positions from the row after the
+/// number of its padding token.
 std::int64_t roberta_first_position(const nlohmann::json& config) {
   constexpr std::int64_t usual_padding = 1;  // the default of RobertaConfig
   const std::int64_t padding =

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Maps names of tensors. The first spelling is that of BertModel under the prefix "bert."; tables of
-// renamings turn the other spellings into it.
+// Maps names of parameters here to names of tensors in BERT, DistilBERT and RoBERTa, and back;
+// bert_family.cpp points to these functions. The first spelling is that of BertModel under the prefix
+// "bert."; tables of renamings turn the other spellings into it. The names are those of `transformers` and of
+// stored checkpoints. Read bert_names.hpp first.
 #include "pretrained/bert_names.hpp"
 
 #include <algorithm>
@@ -26,7 +28,7 @@ constexpr Renaming embedding_names[] = {
     {"embedding.norm.bias", "bert.embeddings.LayerNorm.bias"},
 };
 
-/// The parameters of a block, behind "encoder.L." and "bert.encoder.layer.L.".
+/// The parameters of a block, after "encoder.L." and "bert.encoder.layer.L.".
 constexpr Renaming block_names[] = {
     {"attention.out.weight", "attention.output.dense.weight"},
     {"attention.out.bias", "attention.output.dense.bias"},
@@ -65,7 +67,7 @@ constexpr Renaming language_model_names[] = {
     {"head.next.bias", "cls.seq_relationship.bias"},
 };
 
-/// DistilBERT's names as BERT's, behind "distilbert." if they have it.
+/// The names of DistilBERT, after "distilbert." if they have it, and those of BERT.
 constexpr Renaming distilbert_blocks[] = {
     {"attention.q_lin.", "attention.self.query."},
     {"attention.k_lin.", "attention.self.key."},
@@ -82,7 +84,8 @@ constexpr Renaming distilbert_heads[] = {
     {"vocab_projector.", "cls.predictions.decoder."},
 };
 
-/// RoBERTa's names as BERT's. Its own pooler, which no head of it reads, has no such name.
+/// The beginnings of RoBERTa's names, and those of BERT. RoBERTa's own pooler, which no head reads, has no
+/// such name.
 constexpr Renaming roberta_beginnings[] = {
     {"roberta.embeddings.", "bert.embeddings."},
     {"roberta.encoder.", "bert.encoder."},

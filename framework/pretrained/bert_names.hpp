@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Maps names of the tensors of BERT, DistilBERT and RoBERTa. A file has the first spelling ("bert." in front)
+// bert_tensors_of() and others: the names of the tensors of BERT, DistilBERT and RoBERTa. Place in the flow:
+// the families of bert_family.cpp point to these functions. A file has the first spelling ("bert." in front)
 // with or without "bert.", with gamma and beta for weight and bias of a norm (the first BERT), or the
-// spelling of DistilBERT or RoBERTa. The families of bert_family.cpp point here.
+// spelling of DistilBERT or RoBERTa.
 #pragma once
 
 #include <string>
@@ -30,7 +31,8 @@ std::string roberta_spelling(std::string_view name, bool pooled);
 /// Drops names that mean nothing here, and adds names that a file may have in another form only.
 void amend_bert(TensorSpellings& names);
 
-/// For names in the first spelling: a tensor that is not a parameter; one of embeddings and blocks.
+/// Return, for a name in the first spelling, whether the tensor is not a parameter, and whether it is one of
+/// embeddings and blocks.
 bool is_bert_buffer(std::string_view name);
 bool is_of_bert_body(std::string_view name);
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads and writes the tokenizer of a BERT: WordPiece.
+// wordpiece_files: reads and writes the tokenizer files of a BERT: WordPiece. hugging_face_folder.cpp reads
+// through it, the worker's export writes. A file that asks for another way of cutting is refused, so that
+// equal folders give equal tokens. Read tokenizer_files.hpp first.
 #include <algorithm>
 #include <optional>
 

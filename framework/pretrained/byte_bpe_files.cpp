@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Refuses everything that the tokenizer byte_bpe does not compute, so that equal files give equal tokens.
+// byte_bpe_files: reads and writes the tokenizer files of RoBERTa and GPT-2. hugging_face_folder.cpp reads
+// through it, the worker's export writes. It refuses everything that the tokenizer byte_bpe does not compute,
+// so that equal files give equal tokens. Read byte_bpe_files.hpp first.
 #include "pretrained/byte_bpe_files.hpp"
 
 #include <algorithm>

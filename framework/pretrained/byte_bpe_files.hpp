@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The files of a byte-level byte-pair encoding as RoBERTa folders have them: tokenizer.json, or vocab.json
-// with the merges.txt beside it. This header has what others need of them beside TokenizerFiles
-// (tokenizer_files.hpp).
+// byte_bpe_files: the files of a byte-level byte-pair encoding as RoBERTa folders have them: tokenizer.json,
+// or vocab.json with merges.txt beside it. This header has what other files need besides the constant in
+// tokenizer_files.hpp: folder checks and the worker's export call these functions.
 #pragma once
 
 #include <cstdint>

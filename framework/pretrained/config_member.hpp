@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads members of config.json, which may be absent. A member of another type is refused by name.
+// member(): reads a member of config.json, which may be absent; a member of another type is refused by name.
+// pretrained_config.cpp and the families call it. The file may come from anyone, so sizes are limited. Read
+// next: family.hpp.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +24,8 @@ inline constexpr const char* padding_name = "pad_token_id";
 /// The limit of widths, layers and numbers of tokens: far above any model, and far below an overflow of sums.
 inline constexpr std::int64_t largest_size = std::numeric_limits<std::int32_t>::max();
 
-/// `kind` is the expected type in messages.
+/// Returns the member, or nothing if it is absent or null. Throws Error if it has another type; `kind` names
+/// the expected type.
 template <class T>
 std::optional<T> member(const nlohmann::json& config, const char* name, const char* kind) {
   const auto found = config.find(name);
@@ -42,7 +45,8 @@ inline bool is_set(const nlohmann::json& config, const char* name, bool fallback
   return member<bool>(config, name, "true or false").value_or(fallback);
 }
 
-/// What a decoder reads first: the name in task.target_start, and the member with the number of that token.
+/// The tokens that a decoder may read first: the name in task.target_start, and the member of config.json
+/// with the number of that token.
 inline constexpr std::pair<const char*, const char*> target_starts[] = {
     {"start", "bos_token_id"}, {"end", "eos_token_id"}, {"padding", padding_name}};
 

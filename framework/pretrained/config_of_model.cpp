@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Converts a model to the numbers of a config.json, the reverse of pretrained_config.hpp, and refuses options
-// that config.json cannot express.
+// pretrained_config_of(): converts a model to the numbers of a config.json, the reverse of implied_options(),
+// and refuses options that config.json cannot express. The worker's export calls it. A refusal is better than
+// a folder that computes other numbers. Declared in pretrained_config.hpp.
 #include <algorithm>
 
 #include "base/nearest.hpp"
@@ -70,7 +71,7 @@ class Stack {
     require_head_activation();
   }
 
-  /// The head for masked words has the activation of the layers, RoBERTa's gelu.
+  /// Requires that the head for masked words has the activation of the layers; for RoBERTa gelu.
   void require_head_activation() const {
     const Options& head = model_.head.options;
     if (!head.has("transform") || !head.flag("transform")) return;
@@ -98,7 +99,8 @@ class Stack {
                "\"" + types[i] + "\" in this place");
   }
 
-  /// config.json has numbers for each stack, but an imported model has one for both.
+  /// Requires equal layers in both stacks: config.json has numbers for each stack, but an imported model has
+  /// one number for both.
   void require_same_layers() const {
     const auto compare = [&](const LayerTable& ours, const LayerTable& theirs, const char* option) {
       const auto number = [&](const Options& of) { return of.has(option) ? of.integer(option) : 0; };

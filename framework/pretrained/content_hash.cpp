@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hashes a file, or the sorted names and contents of the files that the importer reads. Identities depend on
-// the order and form of what is hashed, so it never changes.
+// sha256_of_content(): hashes a file, or the sorted names and contents of the files of a folder that the
+// importer reads. plan/ and the worker call it. Identities depend on the order and form of what is hashed, so
+// it never changes. Read content_hash.hpp first.
 #include "pretrained/content_hash.hpp"
 
 #include "base/sha256.hpp"

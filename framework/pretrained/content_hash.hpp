@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Returns the content hash of what an option of type path names: a file, or the folder of a pretrained model.
-// plan/ puts it into a run's identity; the worker's session and `exp verify` compare it with the files that
-// they find. Read next: record/hash_cache.hpp.
+// sha256_of_content(): the content hash of a path in an option: of a file, or of the folder of a pretrained
+// model. Place in the flow: plan/ puts it into a run's identity; the worker's session compares it with the
+// files that it finds; verifier.cpp and bundles compare the bytes without the cache. Read next:
+// record/hash_cache.hpp.
 #pragma once
 
 #include <filesystem>

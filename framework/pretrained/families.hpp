@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lists all families, for the table in family.cpp and the tests of their names.
+// The constants of all families, for the table in family.cpp and for tests. A new family is a file like
+// bert_family.cpp, a line here and a row of that table. Read next: family.hpp.
 #pragma once
 
 #include "pretrained/family.hpp"

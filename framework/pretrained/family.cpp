@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Chooses the family of a config.json or of a model, and maps the names of a file's tensors. A new family is
-// a file like bert_family.cpp and a row of the table here.
+// find_family() and FolderNames: choose the family of a config.json or of a model, and map the names of a
+// file's tensors. hugging_face_folder.cpp, the worker's import and export call them. A new family is a file
+// like bert_family.cpp and a row of the table here. Read family.hpp first.
 #include "pretrained/family.hpp"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Family describes the models of one model_type, as `transformers` saves them: the names of their numbers in
-// config.json, the shape of their stacks, and the names of their tensors. Each is one constant in a file of
-// its own (bert_family.cpp) and one row of the table in family.cpp. All code that reads or writes a folder
-// uses it (hugging_face_folder.cpp, infer/pretrained_weights.cpp, infer/hugging_face_export.cpp). Read next:
-// bert_family.cpp.
+// Family: describes the models of one model_type, as `transformers` saves them: the names of their numbers in
+// config.json, the shape of their stacks, and the names of their tensors. Each is one constant in its own
+// file and a row of the table in family.cpp. Place in the flow: hugging_face_folder.cpp,
+// infer/pretrained_weights.cpp and infer/hugging_face_export.cpp read and write folders through it. Read
+// next: bert_family.cpp.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ namespace encore {
 /// The parameters whose rows are positions have names with this end.
 inline constexpr std::string_view position_table = "embedding.positions";
 
-/// What a head computes, as far as the names of its tensors depend on it.
+/// The kind of a head, as far as the names of its tensors depend on it.
 enum class PretrainedHead : std::uint8_t {
   none,            ///< nothing that has names
   classes,         ///< BertForTokenClassification, BertForSequenceClassification: a matrix over states
@@ -76,8 +76,8 @@ struct FamilyShape {
   bool texts_begin = false;
   Positions positions = Positions::learned;
   PositionLayout position_layout = PositionLayout::pairs;
-  /// For a table of positions with rows in front: whether config.json counts them too. They then end with the
-  /// row of the padding token's number.
+  /// Whether config.json also counts the rows of the table of positions before the first used one. The table
+  /// then ends with the row of the padding token's number.
   bool counts_front_rows = true;
   const char* activation = "gelu";    ///< in the spelling of config.json
   double epsilon = 1e-12;             ///< of every norm
@@ -126,9 +126,9 @@ struct Family {
   std::string (*written_spelling)(std::string_view name, bool pooled) = nullptr;
   /// Drops names of a file that mean something else here, and adds names that stand for another.
   void (*amend)(TensorSpellings& names) = nullptr;
-  /// Returns whether it is part of embedding or blocks, which a model of that shape must have.
+  /// Returns whether the tensor is part of embedding or blocks, which a model of that shape must have.
   bool (*is_of_body)(std::string_view name);
-  /// Returns whether it holds no weights of its own, or those of another tensor.
+  /// Returns whether the tensor has no weights of its own, or those of another tensor.
   bool (*is_buffer)(std::string_view name);
 
   /// Returns the class as which a model with that head is written. Throws Error if there is none.
@@ -146,15 +146,15 @@ struct Family {
   void (*add_members)(nlohmann::json& config, const Options& task) = nullptr;
 };
 
-/// Returns null if there is none of that type.
+/// Returns the family of a model_type, or null if there is none.
 const Family* find_family(std::string_view model_type);
-/// Returns that of a config.json, which may be incomplete. Throws Error that names the supported ones.
+/// Returns the family of a config.json, which may be incomplete. Throws Error that names the supported ones.
 const Family& family_in(const nlohmann::json& config);
 /// Returns the family as which a model with such a tokenizer is written: the one with its stacks, and among
 /// several the one with its attention. Throws Error if no family has such a tokenizer.
 const Family& family_to_write(const std::string& tokenizer_type, const ModelTable& model);
 
-/// Maps the names of one file.
+/// The names of the tensors of one file.
 class FolderNames {
  public:
   /// `own_output` says that the model has a separate matrix for the logits. Throws Error if two names mean

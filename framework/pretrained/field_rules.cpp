@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Holds the table of docs/reference/pretrained_fields.md. A member that only a newer `transformers` has is
-// not in it; a notice names it.
+// The table of all members in files of a Hugging Face folder, and the check of a folder against it.
+// folder_settings.cpp calls check_fields(); docs/reference/pretrained_fields.md is made from the table, and a
+// test compares the two. A member that only a newer `transformers` has is not in it; a notice names it. Read
+// field_rules.hpp first.
 #include "pretrained/field_rules.hpp"
 
 #include <algorithm>
@@ -215,10 +217,11 @@ constexpr FieldRule config_rules[] = {
     {"bert roberta", "model_name", harmless, "", "a note"},
 };
 
-/// This row stands for all settings of generation.
+/// The row of an encoder for all settings of generation.
 constexpr FieldRule of_encoders = {encoders, "(all of these)", harmless, "", "an encoder writes no text"};
 
-/// These are in config.json of old folders, and in generation_config.json of newer ones.
+/// The settings of generation, which are in config.json of old folders and in generation_config.json of newer
+/// ones.
 constexpr FieldRule generation_rules[] = {
     {generating, "bos_token_id", honoured, "", "must be the token that opens a text here"},
     {generating, "eos_token_id", honoured, "", "must be the token that ends a text here"},

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// FieldRule says how a member of a file of a Hugging Face folder is treated. One table (field_rules.cpp) has
-// every member that a class of `transformers` or sentence-transformers reads for one of the families. The
-// page docs/reference/pretrained_fields.md is that table, and a test compares the two. folder_settings.cpp
-// checks a folder against it before a run is planned.
+// FieldRule: how a member of a file of a Hugging Face folder is treated. The table in field_rules.cpp has
+// every member that a class of `transformers` or sentence-transformers reads for one of the families, and is
+// the page docs/reference/pretrained_fields.md. Place in the flow: folder_settings.cpp checks a folder
+// against it before a run is planned.
 #pragma once
 
 #include <cstdint>

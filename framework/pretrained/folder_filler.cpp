@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fills the document of one run from a folder, and compares what both say. Read folder_filler.hpp first;
-// pretrained_config.hpp and folder_settings.hpp have the options.
+// FolderFiller: fills the document of one run from a folder, and compares what both say. PointMaker (plan/)
+// calls it for each point. pretrained_config.hpp and folder_settings.hpp have the options. Read
+// folder_filler.hpp first.
 #include "pretrained/folder_filler.hpp"
 
 #include <algorithm>
@@ -45,7 +46,8 @@ class Filling : private OptionFiller {
     const Value* head = root_.at({"model", "head", "type"});
     return head != nullptr && head->is_text() && head->text() == setting.head;
   }
-  /// An option for the head of the experiment precedes one for any head.
+  /// Returns whether the option counts in this experiment. An option for the head of the experiment takes
+  /// precedence over one for any head.
   bool counts(const FolderSettings::Option& setting) const {
     if (!setting.head.empty()) return is_of_this_head(setting);
     return std::ranges::none_of(settings_.options, [&](const FolderSettings::Option& other) {
@@ -84,7 +86,8 @@ class Filling : private OptionFiller {
           from(tokenizer.vocabulary));
   }
 
-  /// Accepts another file if its content is equal.
+  /// Compares the vocabulary that the experiment names with the folder's. Another file is accepted if its
+  /// content is equal.
   void compare_vocabulary(const Value& given) {
     if (!given.is_text()) return;
     try {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// FolderFiller completes an experiment whose [model] has `from = "DIR"`: it sets what the folder decides
-// where the experiment does not, and names both places where they disagree. plan/ sets what the sweep varies,
-// then this runs, then resolve(). Afterwards the folder is not needed to know the model's shape: the resolved
-// experiment is as if every option were written by hand.
+// FolderFiller: completes an experiment whose [model] has `from = "DIR"`: it sets what the folder decides if
+// the experiment does not set it, and names both places if they disagree. Place in the flow: plan/ sets what
+// the sweep varies -> here -> resolve(). Afterwards the model's shape is known without the folder: the
+// resolved experiment is as if every option were written by hand.
 #pragma once
 
 #include <map>
@@ -21,8 +21,8 @@ const Value* named_folder(const Value& root);
 
 class FolderFiller {
  public:
-  /// `root` is the document of one run. Adds what is wrong to `problems`. Returns false if the folder, or the
-  /// task with it, cannot be used: nothing was filled in, and every missing option would only repeat the
+  /// Fills `root`, the document of one run. Adds what is wrong to `problems`. Returns false if the folder, or
+  /// the task with it, cannot be used: nothing was filled in, and every missing option would only repeat the
   /// problem.
   bool fill(Value& root, const Catalogue& catalogue, Problems& problems);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the files of a folder one by one and turns them into options, refusals and notices. Read
-// folder_settings.hpp first.
+// settings_of(): reads the files of a folder one by one and turns them into options, refusals and notices.
+// FolderFiller and `exp import` call it. Nothing in a file may be ignored silently. Read folder_settings.hpp
+// first; field_rules.cpp has the table.
 #include "pretrained/folder_settings.hpp"
 
 #include <algorithm>
@@ -156,8 +157,7 @@ class Collector {
                               ", but a text that is written begins with bos_token_id here");
   }
 
-  /// Reads two members that config.json of a T5 has beside feed_forward_proj. They count there if they
-  /// differ.
+  /// Refuses members of a T5's config.json that contradict feed_forward_proj, which counts here.
   void t5_activation() {
     const std::string said = config_.value("feed_forward_proj", "relu");
     const bool gated = said.starts_with("gated-");
@@ -299,7 +299,8 @@ class Collector {
         embedding_head);
   }
 
-  /// The text is lowered before the tokenizer's own normalizer, which keeps its treatment of accents.
+  /// Adds the options for a text that is lowered before the tokenizer's own normalizer, which keeps its
+  /// treatment of accents.
   void lower() {
     const auto named = [](const char* name) {
       return [name](const FolderSettings::Option& option) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// FolderSettings is what a Hugging Face folder says beside the shape of its model, as options of an
-// experiment. Everything in its files is honoured, refused by name, or named in a notice; field_rules.hpp has
-// the table. FolderFiller and `exp import` call it when a run is planned. Older runs, which lack these
+// FolderSettings: what a Hugging Face folder says beside the shape of its model, as options of an experiment.
+// Everything in its files is honoured, refused by name, or named in a notice (field_rules.hpp). Place in the
+// flow: FolderFiller and `exp import` call settings_of() when a run is planned. Older runs, which lack these
 // options, keep their meaning.
 #pragma once
 
@@ -25,7 +25,8 @@ struct FolderSettings {
   std::vector<std::string> notices;  ///< what is not taken over, one sentence each
 };
 
-/// Throws Error that names file and member if one asks for something that this program does not compute.
+/// Returns the settings. Throws Error that names file and member if one asks for something that this program
+/// does not compute.
 FolderSettings settings_of(const HuggingFaceFolder& folder);
 
 }  // namespace encore

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// GPT-2. Its matrices are those of a Conv1D, (in, out), and so transposed. GPT2Model alone writes its names
-// without "transformer." in front.
+// gpt2_family: GPT-2 for the table in family.cpp. Its matrices are those of a Conv1D, (in, out), and so
+// transposed. GPT2Model alone writes its names without "transformer." in front. Read next: family.hpp for the
+// members.
 #include <algorithm>
 #include <iterator>
 #include <optional>
@@ -74,7 +75,7 @@ bool is_of_gpt2_body(std::string_view name) {
   return name.starts_with(gpt2_body) && !is_gpt2_buffer(name);
 }
 
-/// Refuses what GPT-2 does only on request, and this program never.
+/// Refuses options that GPT-2 has and this program does not compute.
 void refuse_other_gpt2(const nlohmann::json& config) {
   for (const char* name : {"scale_attn_by_inverse_layer_idx", "reorder_and_upcast_attn"})
     if (is_set(config, name)) throw Error(std::string(name) + " is true, which is not supported");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the files of a folder, reads config.json and the header of model.safetensors, and derives
-// architecture and classes. Read hugging_face_folder.hpp first.
+// open_hugging_face_folder(): finds the files of a folder, reads config.json and the header of
+// model.safetensors, and derives architecture and classes. FolderFiller, `exp import` and the worker call it.
+// Pickled files are refused, because loading them could run code. Read hugging_face_folder.hpp first.
 #include "pretrained/hugging_face_folder.hpp"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HuggingFaceFolder is a folder as `transformers` saves a model: config.json, model.safetensors, and the
-// files of its tokenizer. Opening it checks everything except the values of the weights, so that a plan can
-// refuse a folder that no run can use. Read next: folder_filler.hpp.
+// HuggingFaceFolder: a folder as `transformers` saves a model: config.json, model.safetensors, and the files
+// of its tokenizer. Place in the flow: folder_filler.hpp opens it when a run is planned, the worker when it
+// reads the weights. Opening checks everything except the values of the weights, so that a plan can refuse a
+// folder that no run can use.
 #pragma once
 
 #include <filesystem>
@@ -50,7 +51,7 @@ HuggingFaceFolder open_hugging_face_folder(const std::filesystem::path& folder);
 /// not such a folder.
 std::vector<std::string> files_of_hugging_face_folder(const std::filesystem::path& folder);
 
-/// Returns false also if the system cannot say.
+/// Returns whether the path exists; false if the system cannot say.
 bool is_there(const std::filesystem::path& path);
 
 /// Returns a JSON file whose outermost value is an object. Throws Error that names the file.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Marian: BART's two stacks and names, with sinusoidal positions that are not parameters, sines before
-// cosines, and no norm behind the embedding.
+// marian_family: Marian for the table in family.cpp: BART's two stacks and names, with sinusoidal positions
+// that are not parameters (sines before cosines), and no norm after the embedding. Read next: family.hpp for
+// the members, bart_names.hpp for the names.
 #include <nlohmann/json.hpp>
 
 #include <encore/error.hpp>
@@ -12,7 +13,7 @@
 namespace encore {
 namespace {
 
-/// Returns whether it is a table of positions, which some files hold though it is always the same.
+/// Returns whether the tensor is a table of positions, which some files hold though it is always the same.
 bool is_marian_buffer(std::string_view name) {
   return is_bart_buffer(name) || name.ends_with(".embed_positions.weight");
 }

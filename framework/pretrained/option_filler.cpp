@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares an option of the experiment with an implied one, and sets or refuses it. Read option_filler.hpp
-// first.
+// OptionFiller: compares an option of the experiment with one that its source model decides, and sets or
+// refuses it. folder_filler.cpp and plan/parent_filler.cpp derive from it. Read option_filler.hpp first.
 #include "pretrained/option_filler.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ std::optional<double> as_number(const Value& value) {
   return std::nullopt;
 }
 
-/// 1 and 1.0 are one number, as for the schemas.
+/// Returns whether two values are equal; 1 and 1.0 are, as in schemas.
 bool is_same(const Value& a, const Value& b) {
   const auto x = as_number(a), y = as_number(b);
   if (x && y) return *x == *y;

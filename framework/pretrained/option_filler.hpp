@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// OptionFiller sets options of an experiment that the model from which it starts decides, if the experiment
-// does not set them; if the two disagree, it names both. folder_filler.cpp uses it for a pretrained model,
-// plan/parent_filler.cpp for a run.
+// OptionFiller: sets options of an experiment that its source model decides (the model from which it starts),
+// if the experiment does not set them; if the two disagree, it names both places. folder_filler.cpp uses it
+// for a folder, plan/parent_filler.cpp for a run.
 #pragma once
 
 #include <string>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads and writes config.json, and lists the options of [model] that it implies. Read pretrained_config.hpp
-// first. A new number of a family is a member of PretrainedConfig and a name in ConfigNames.
+// PretrainedConfig: reads and writes config.json, and lists the options of [model] that it implies.
+// hugging_face_folder.cpp, folder_filler.cpp and the worker's export call it. A new number of a family is a
+// member of PretrainedConfig and a name in ConfigNames. Read pretrained_config.hpp first.
 #include "pretrained/pretrained_config.hpp"
 
 #include <algorithm>
@@ -111,7 +112,7 @@ void require_same(const json& config, const char* encoder, const char* decoder) 
                 std::to_string(other) + " differ, which is not supported");
 }
 
-/// Returns whose token the decoder reads first.
+/// Returns the role of the token that the decoder reads first, as in task.target_start.
 std::string target_start_in(const json& config) {
   constexpr const char* name = "decoder_start_token_id";
   const auto token = member<std::int64_t>(config, name, "an integer");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// PretrainedConfig is the content of config.json for a model of one of the families, and the options of
-// [model] with the same meaning. hugging_face_folder.cpp reads it, folder_filler.cpp puts the options into
-// the experiment, the worker's export writes it. Read next: family.hpp, which has what differs between the
-// model types.
+// PretrainedConfig: the content of config.json for a model of one of the families, and the options of [model]
+// with the same meaning. Place in the flow: hugging_face_folder.cpp reads it, folder_filler.cpp puts the
+// options into the experiment, the worker's export writes it. Read next: family.hpp, which has the
+// differences between model types.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,8 @@ struct PretrainedConfig {
   std::int64_t head_size = 0;      ///< D; 0: C / heads
   std::int64_t hidden = 0;         ///< F
   std::int64_t max_positions = 0;  ///< rows of the table of positions that are used
-  /// The rows in front of them. RoBERTa counts positions from the row behind the number of its padding token.
+  /// The rows of that table before them. RoBERTa counts positions from the row after the number of its
+  /// padding token.
   std::int64_t first_position = 0;
   std::int64_t segments = 0;        ///< rows of the table of segments; 0: it has none
   std::string activation = "gelu";  ///< as the option of the layer calls it
@@ -80,8 +81,8 @@ const Family& family_of(const PretrainedConfig& config);
 /// Returns the options of [model], its layers and its norm.
 std::vector<ImpliedOption> implied_options(const PretrainedConfig& config);
 
-/// Does the reverse, for a model of that family with `pieces` rows in its table. Throws Error that names the
-/// option that the family cannot express.
+/// Converts a model to the config.json of a family, with `tokens` rows in its table of tokens. Throws Error
+/// that names the option that the family cannot express.
 PretrainedConfig pretrained_config_of(const Family& family, const ModelTable& model, std::int64_t tokens,
                                       std::int64_t max_length);
 

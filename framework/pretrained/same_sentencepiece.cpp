@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares the model in tokenizer.json with spiece.model, token by token. Read same_sentencepiece.hpp first.
+// require_same_sentencepiece(): compares the model in tokenizer.json with spiece.model, token by token.
+// tokenizer_settings.cpp calls it. Read same_sentencepiece.hpp first, which says why.
 #include "pretrained/same_sentencepiece.hpp"
 
 #include <string>
@@ -21,7 +22,8 @@ json member_or_null(const json& object, const char* name) {
   return object.is_object() ? object.value(name, json()) : json();
 }
 
-/// Returns that of the first normalizer that has one, as T5Tokenizer does; empty if there is none.
+/// Returns the precompiled_charsmap of the first normalizer that has one, as T5Tokenizer does; empty if there
+/// is none.
 std::string charsmap_in(const json& normalizer) {
   const bool is_sequence = member_or_null(normalizer, "type") == "Sequence";
   const json list = is_sequence ? member_or_null(normalizer, "normalizers") : normalizer;
@@ -32,7 +34,7 @@ std::string charsmap_in(const json& normalizer) {
   return "";
 }
 
-/// Returns whether it is an entry of model.vocab: a token and its score.
+/// Returns whether the value is an entry of model.vocab: a token and its score.
 bool is_entry(const json& entry) {
   return entry.is_array() && entry.size() == 2 && entry[0].is_string() && entry[1].is_number();
 }

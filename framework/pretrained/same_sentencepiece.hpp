@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares two copies of the SentencePiece model of a T5. T5Tokenizer of `transformers` takes tokens, scores
-// and normalization from tokenizer.json if it exists, and this program cuts by spiece.model, so the two must
-// be one model. tokenizer_settings.cpp calls it.
+// require_same_sentencepiece(): compares two copies of the SentencePiece model of a T5. T5Tokenizer of
+// `transformers` takes tokens, scores and normalization from tokenizer.json if it exists, but this program
+// cuts by spiece.model, so the two must be one model. tokenizer_settings.cpp calls it when a run is planned.
 #pragma once
 
 #include <filesystem>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads and writes folders whose tokenizer is SentencePiece. A Marian has a model for sources and one for
-// targets; vocab.json numbers the tokens of both. A T5 has one model; behind its tokens come those that mark
-// gaps in a text, and unused rows of the table.
+// t5_files and marian_files: read and write folders whose tokenizer is SentencePiece. A Marian has a model
+// for sources and one for targets; vocab.json numbers the tokens of both. A T5 has one model; after its
+// tokens come those that mark gaps in a text, and unused rows. hugging_face_folder.cpp reads through these
+// constants, the worker's export writes. Read tokenizer_files.hpp first.
 #include <nlohmann/json.hpp>
 
 #include <encore/error.hpp>
@@ -47,7 +48,7 @@ std::string model_file(std::span<const std::string> lines, const std::string& na
   return file.empty() ? sentencepiece_model(lines, "model") : file;
 }
 
-/// Adds tokens other than the markers, which both classes have by themselves.
+/// Adds the tokens other than the markers; both classes have the markers by themselves.
 void add_other_tokens(const WrittenTokenizer& tokenizer, json& config) {
   json all = json::object();
   add_tokens_json(tokenizer, all);

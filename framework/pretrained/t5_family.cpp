@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// T5: an encoder and a decoder whose attention knows positions only from a table of distances, one for each
-// stack; a norm without a bias before each sub-layer, no other bias, and scores that are not divided. The
-// first T5 has relu, and logits from its table of tokens with the states divided by sqrt(C). Version 1.1 and
-// its successors (Flan) have a gated activation and a separate matrix for the logits.
+// t5_family: T5 for the table in family.cpp: an encoder and a decoder whose attention knows positions only
+// from a table of distances per stack; a norm without a bias before each sub-layer, no other bias, and scores
+// that are not divided. The first T5 has relu, and logits from its table of tokens; version 1.1 and Flan have
+// a gated activation and a separate matrix for the logits. Read next: family.hpp for the members.
 #include <nlohmann/json.hpp>
 
 #include <encore/error.hpp>
@@ -47,7 +47,7 @@ constexpr T5Tensor t5_names[] = {
     {"down.weight", {"wo"}},
 };
 
-/// `path` is what follows the number of the block.
+/// Returns the tensors of a parameter of a block. `path` is what follows the number of the block.
 std::vector<std::string> t5_block_tensors(std::string_view path, bool of_decoder) {
   for (const T5SubLayer& layer : t5_sub_layers) {
     const int number = of_decoder ? layer.in_decoder : layer.in_encoder;
@@ -86,8 +86,8 @@ std::string t5_spelling(std::string_view name) {
   return std::string(name);
 }
 
-/// Returns whether it is another name of the table, or a bias that attention over the encoder had in the
-/// first files and never used.
+/// Returns whether the tensor is another name of the table, or a bias that attention over the encoder had in
+/// the first files and never used.
 bool is_t5_buffer(std::string_view name) {
   return name.ends_with(".embed_tokens.weight") || name == t5_output ||
          name.ends_with(".EncDecAttention.relative_attention_bias.weight");
@@ -98,7 +98,7 @@ bool is_of_t5_body(std::string_view name) {
   return (of_stack || name == t5_table) && !is_t5_buffer(name);
 }
 
-/// A file may name the table after one of its users; this adds the first spelling.
+/// Adds the first spelling of the table if a file names it after one of its users.
 void amend_t5(TensorSpellings& names) {
   for (const char* user : {"encoder.embed_tokens.weight", "decoder.embed_tokens.weight"})
     if (const auto found = names.find(user); found != names.end()) names.emplace(t5_table, found->second);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares the bytes of tensors that a family writes twice. Read tied_copies.hpp first.
+// require_equal_copies(): compares the bytes of tensors that a file holds twice. folder_settings.cpp calls it
+// when a folder is checked. Read tied_copies.hpp first, which says why.
 #include "pretrained/tied_copies.hpp"
 
 #include <algorithm>

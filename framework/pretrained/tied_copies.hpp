@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks copies of a table in model.safetensors. If config.json says that logits come from the table of
-// tokens, a file may have the table under two names. With different values the meaning is unclear: newer
-// versions of `transformers` keep the two apart, older ones take the table.
+// require_equal_copies(): checks copies of a table in model.safetensors; folder_settings.cpp calls it. If
+// config.json says that logits come from the table of tokens, a file may have the table under two names. With
+// different values the meaning is unclear: newer versions of `transformers` keep the two apart, older ones
+// take the table.
 #pragma once
 
 #include <cstdint>

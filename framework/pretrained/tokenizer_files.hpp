@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TokenizerFiles describes how a Hugging Face folder keeps a kind of tokenizer: which files are read, what
-// they say, and how they are written for a tokenizer of ours. Each is one constant (bert_tokenizer.cpp,
-// byte_bpe_files.cpp, sentencepiece_files.cpp), which a Family names. hugging_face_folder.cpp reads, the
+// TokenizerFiles: how a Hugging Face folder keeps a kind of tokenizer: which files are read, what they say,
+// and how they are written. Each is one constant (bert_tokenizer.cpp, byte_bpe_files.cpp,
+// sentencepiece_files.cpp), to which a Family points. Place in the flow: hugging_face_folder.cpp reads, the
 // worker's export writes. Read next: bert_tokenizer.cpp.
 #pragma once
 
@@ -83,10 +83,11 @@ std::optional<bool> json_flag(const nlohmann::json& object, const char* name,
 /// The option of [tokenizer] that names tokens to find in a text, in the form of
 /// plugins/tokenizers/added_tokens.hpp: flags, a blank and the token.
 inline constexpr const char* added_tokens_name = "added_tokens";
-/// Adds them to a tokenizer_config.json.
+/// Adds the added tokens to a tokenizer_config.json.
 void add_tokens_json(const WrittenTokenizer& tokenizer, nlohmann::json& config);
 
-/// Returns the text of a file. Labels and tokens come from data and may be anything.
+/// Returns the text of a JSON file with this value. Invalid UTF-8 is replaced, because labels and tokens come
+/// from data.
 std::string json_file_text(const nlohmann::json& value);
 
 }  // namespace encore

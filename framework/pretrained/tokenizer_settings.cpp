@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `transformers` builds the tokenizer of a known class from tokenizer_config.json and its tokens alone, and
-// that of any other from tokenizer.json. A folder whose two files disagree is refused.
+// tokenizer_settings(): checks a folder's tokenizer against what our tokenizers compute, and collects its
+// options. folder_settings.cpp calls it. `transformers` builds the tokenizer of a known class from
+// tokenizer_config.json and its tokens alone, and that of any other from tokenizer.json, so a folder whose
+// two files disagree is refused. Read tokenizer_settings.hpp first.
 #include "pretrained/tokenizer_settings.hpp"
 
 #include <algorithm>
@@ -22,7 +24,7 @@ using nlohmann::json;
 
 constexpr const char* wordpiece_type = "wordpiece";
 
-/// Returns the classes that cut as that of the family does.
+/// Returns the classes of tokenizers that cut as the class of the family does.
 std::vector<std::string> classes_of(const std::string& model_type) {
   if (model_type == "bert" || model_type == "distilbert") return {"BertTokenizer", "DistilBertTokenizer"};
   if (model_type == "roberta") return {"RobertaTokenizer"};
@@ -290,7 +292,8 @@ class Settings {
     }
   }
 
-  /// `shorter` is the processor that does the same as the templates `one` and `two`.
+  /// Requires that the post-processor puts markers as the templates `one` and `two` do. `shorter` is the
+  /// named processor that does the same.
   void require_post_processor(const std::vector<std::string>& one, const std::vector<std::string>& two,
                               const std::string& shorter) const {
     const json& ends = member_of(files_.whole, "post_processor");
@@ -337,7 +340,8 @@ std::optional<std::int64_t> TokenizerJson::number_of(const std::string& token) c
   return found - tokens().begin();
 }
 
-/// Chooses them like the tokenizers do (TokenTable in plugins/tokenizers/vocabulary.hpp).
+/// Returns the tokens with a role, chosen as the tokenizers do (TokenTable in
+/// plugins/tokenizers/vocabulary.hpp).
 RoleTokens role_tokens(const HuggingFaceFolder& folder, const TokenizerJson& files) {
   const auto has = [&](const char* token) { return files.number_of(token).has_value(); };
   const auto if_there = [&](const char* token) { return has(token) ? std::string(token) : std::string(); };

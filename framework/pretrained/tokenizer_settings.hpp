@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TokenizerSettings is what the files of a folder say about its tokenizer beyond its tokens, checked against
+// tokenizer_settings(): what the files of a folder say about its tokenizer beyond its tokens, checked against
 // what our tokenizers compute: its class, how a text is normalized and cut, its markers, and its added
-// tokens. folder_settings.cpp calls it before a run is planned. A planned run has the results as options and
-// is not checked again.
+// tokens. Place in the flow: folder_settings.cpp calls it before a run is planned; a planned run has the
+// results as options and is not checked again.
 #pragma once
 
 #include <filesystem>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes and parses the progress line. Read answer_progress.hpp first. Both programs come from one build, so
-// the form may change.
+// AnswerProgress: writes and parses the progress line that a worker prints before its answer. The worker's
+// verbs call line(), app/worker_answer.hpp calls parse(). Both programs come from one build, so the form may
+// change. Read answer_progress.hpp first.
 #include "record/answer_progress.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// AnswerProgress is a worker's progress with an answer, as a line of JSON that it writes before the answer.
-// The worker's verbs write it; app/worker_answer.hpp shows it.
+// AnswerProgress: how far a worker has come with an answer, as a line of JSON that it writes before the
+// answer. Place in the flow: the worker's verbs write it to standard output -> app/worker_answer.hpp parses
+// and shows it.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes and reads the JSON of attention.hpp in one place.
+// Writes and reads the JSON of attention requests, texts and weights. Worker and control program use the same
+// functions. attention.json in run folders has this form, so members keep their names. Read attention.hpp
+// first.
 #include "record/attention.hpp"
 
 #include <algorithm>

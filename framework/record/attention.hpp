@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The attention weights of a model, as they cross between the programs and as a run's folder keeps them: the
-// request of `exp attention` (JSON on the worker's standard input), and inputs with the weights of each layer
-// and head. infer/attention.cpp fills one from a model; cli/attention_verb.cpp and report/attention.cpp draw
-// it.
+// AttentionRequest and AttentionTexts: the request of `exp attention` (JSON on the worker's standard input),
+// and its answer: inputs with the attention weights of each layer and head, which a run's folder may keep
+// too. Place in the flow: infer/attention.cpp fills AttentionTexts from a model; cli/attention_verb.cpp and
+// report/attention.cpp draw it.
 #pragma once
 
 #include <cstddef>
@@ -78,8 +78,8 @@ struct AttentionTexts {
   static AttentionTexts parse(const std::string& text);
 };
 
-/// A file of a run's folder, and its artifact: examples of the development set as the chosen model sees them
-/// (train.show_attention).
+/// The file in a run's folder, and the name of its artifact, with examples of the development set as the best
+/// checkpoint sees them (train.show_attention).
 inline constexpr const char *attention_file = "attention.json", *attention_artifact = "attention";
 
 }  // namespace encore

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads and writes bench.json, and checks the members that another version may lack.
+// BenchRequest: reads and writes bench.json, and checks the members that a file of another version may lack.
+// runner/bench_run.cpp writes it, worker/bench_verb.cpp reads it. Read bench_request.hpp first.
 #include "record/bench_request.hpp"
 
 #include "base/input_file.hpp"

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// BenchRequest says what a worker measures: the file bench.json in the folder of a measurement.
-// runner/bench_run.hpp writes it, `encore-worker bench` reads it and answers in a spool beside it:
-//   bench_started  {host, build, threads, ..., machine: {facts}, cases: [{name, environment, facts}]}
-//   bench_round    {round, warm_up, machine: {quantity: seconds}, cases: {name: {quantity: seconds}}}
-//   finished       {state, reason}
+// BenchRequest: what a worker measures; the file bench.json in the folder of a measurement. Place in the
+// flow: runner/bench_run.hpp writes it -> `encore-worker bench` reads it and answers in a spool beside it,
+// with the events BenchStarted, BenchFacts, BenchRound and Ended (events.hpp), one BenchRound for each round.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Applies one of two rules. Ties::first is that of runs whose specification names none; they resume and
-// verify by it.
+// take_score(): decides whether a checkpoint is the best so far, by one of two rules for equal scores. The
+// trainer and searches call it. Ties::first is the rule of runs whose specification names none; both rules
+// must not change, because runs resume and are verified by them. Read best_checkpoint.hpp first.
 #include "record/best_checkpoint.hpp"
 
 #include <cmath>

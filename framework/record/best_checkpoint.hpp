@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decides which checkpoint a run keeps: it compares a score of the development set with the best one so far.
-// It is a pure function of Progress and the score, so a resumed run decides as an unbroken one. The trainer
-// scores dev -> take_score -> Progress, which the next checkpoint stores; a search calls it for stored
-// points.
+// take_score(): decides which checkpoint a run keeps as the best one. Place in the flow: the trainer scores
+// dev -> take_score updates Progress -> the next checkpoint stores it; a search calls it for stored points.
+// It is a pure function of Progress and the score, so that a resumed run decides like an unbroken one.
 #pragma once
 
 #include <cstdint>

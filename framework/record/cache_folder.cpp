@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the environment variables in the order that the header names.
+// cache_folder(): finds the folder for files that can be made again, from the environment. Token cache, hash
+// cache and plugin checks call it. Without a home folder nothing is cached. Read cache_folder.hpp first.
 #include "record/cache_folder.hpp"
 
 #include <cstdlib>

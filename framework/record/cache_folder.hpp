@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The folder in which both programs keep what can be made again: encoded sets (tasks/token_cache.hpp), hashes
-// of large files (hash_cache.hpp), plugin files that have passed their checks (app/plugin_passes.hpp).
+// cache_folder(): the folder in which both programs keep what can be made again: encoded sets
+// (tasks/token_cache.hpp), hashes of large files (hash_cache.hpp), and plugin files that have passed their
+// checks (app/plugin_passes.hpp). A user may remove it at any time.
 #pragma once
 
 #include <filesystem>

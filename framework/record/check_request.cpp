@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers the tables of all runs and writes each once; the worker restores the specifications.
+// CheckRequest: numbers the tables of all runs, writes each table once, and restores specifications from it.
+// runner/check.cpp writes it, worker/check_verb.cpp reads it. Both programs come from one build, so the form
+// may change. Read check_request.hpp first.
 #include "record/check_request.hpp"
 
 #include <encore/error.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CheckRequest holds the specifications that `encore-worker check` reads on its standard input. The runs of a
-// sweep share most of their tables, so each table is sent once and a run is a list of numbers. A run is not
-// sent at all if runs before it had all its tables, in the combinations that are checked together. The
-// control program writes it (runner/check.hpp), the worker reads it (worker/check_verb.cpp).
+// CheckRequest: the specifications that `encore-worker check` reads on its standard input. Place in the flow:
+// runner/check.cpp writes it -> worker/check_verb.cpp reads it. The runs of a sweep share most of their
+// tables, so each table is sent once and a run is a list of numbers. A run is not sent at all if runs before
+// it had all its tables, in the combinations that are checked together.
 #pragma once
 
 #include <cstddef>
@@ -54,8 +54,8 @@ class CheckRequest {
     }
   };
 
-  /// Adds a run and returns true. Returns false without adding it if runs before it had everything in it. The
-  /// argument must stay alive until the next call.
+  /// Adds a run and returns true. Returns false, without adding it, if earlier runs had all of its tables.
+  /// The specification must stay alive until the next call.
   bool add(const Specification& specification);
   std::string text() const;
   /// Throws Error when the text is not a request.

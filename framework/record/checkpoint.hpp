@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Handles checkpoints in the run folder: their names, the one to resume from, and which ones may be removed.
-// It walks back over damaged files. The trainer writes and reads their content.
+// Checkpoints in the run folder: their file names, the one to resume from, and which ones may be removed.
+// Place in the flow: the trainer writes their content (train/) through save_checkpoint; runner/ and the
+// worker find the newest valid one. Damaged files are skipped. Read next: safetensors.hpp.
 #pragma once
 
 #include <cstdint>
@@ -60,10 +61,10 @@ Safetensors load_checkpoint(const std::filesystem::path& run_folder, std::int64_
 /// The format name in a checkpoint's metadata.
 inline constexpr const char* checkpoint_format = "encore checkpoint 1";
 
-/// The key of a checkpoint's metadata for what the task chose by these parameters on the development set
-/// (Task::tune), if it was asked at this step and chose something.
+/// The key in a checkpoint's metadata under which the text of Task::tune is stored, if the task chose
+/// something for these parameters.
 inline constexpr const char* tuned_key = "tuned";
-/// Returns "" if there is none.
+/// Returns the text of Task::tune in a checkpoint, or "" if there is none.
 std::string tuned_in(const Safetensors& file);
 
 /// Throws Error if the file is not a checkpoint, or belongs to a run with another question.

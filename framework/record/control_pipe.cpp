@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads whole lines without blocking, and writes them without SIGPIPE.
+// Control pipe: reads whole lines without blocking, and writes them without SIGPIPE. The commands are few and
+// short, so that a line is written as a whole. Read control_pipe.hpp first.
 #include "record/control_pipe.hpp"
 
 #include <fcntl.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The control pipe carries the commands of `exp` to a worker, one per line. When it closes, `exp` is gone.
-// runner/ writes it; the trainer polls it once per step.
+// The control pipe carries the commands of `exp` to a worker, one word per line. Place in the flow: Attempt
+// or JobKeeper (runner/) calls ControlWriter::send -> the trainer polls ControlReader once per step. When the
+// pipe closes, `exp` has ended, and the worker ends too.
 #pragma once
 
 #include <optional>
@@ -18,7 +19,7 @@ enum class ControlCommand {
   measure,     ///< for a bench: start the next round
 };
 
-/// "stop", "checkpoint", "prune", "measure"
+/// Returns "stop", "checkpoint", "prune" or "measure", the words in the pipe.
 const char* name_of(ControlCommand command);
 std::optional<ControlCommand> control_command_from(std::string_view name);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Installs the handler that writes the crash line. Read crash_line.hpp first. The handler calls only write,
-// sigaction, raise, pause and memory copies, all of which are allowed in a signal handler.
+// install_crash_handlers(): installs the signal handlers that write the crash line; find_crash_line() finds
+// it in a log. The worker's main calls the one, runner/attempt_end.cpp the other. A handler may call only
+// write, sigaction, raise, pause and memory copies, and must not allocate. Read crash_line.hpp first.
 #include "record/crash_line.hpp"
 
 #include <signal.h>

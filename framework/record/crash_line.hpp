@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The crash line is the last line of a worker that a signal ends. It says what the worker was doing, so that
-// a crash names the layer and the plugin's file. Code that calls a plugin announces it with CurrentWork; the
-// worker's main installs the handlers; the line goes to standard error, where the control program finds it
-// (find_crash_line) or the user reads it.
+// CurrentWork and find_crash_line(): the crash line is the last line of a worker that a signal ends; it says
+// what the worker was doing, so that a crash names the layer and the plugin's file. Place in the flow: code
+// that calls a plugin announces it with CurrentWork; the worker's main installs the handlers; the line goes
+// to standard error, where the control program finds it or the user reads it.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Converts the request to and from one JSON object, which exp writes and the worker parses.
+// EmbedRequest: converts the request of `exp embed` to and from one JSON object. cli/embed_verb.cpp writes
+// it, worker/embed_verb.cpp parses it. Both programs come from one build, so the form may change. Read
+// embed_request.hpp first.
 #include "record/embed_request.hpp"
 
 #include "base/json_text.hpp"

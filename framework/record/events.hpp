@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Events are what a worker reports, one struct for each kind; both sides use only these. The
-// trainer makes them, SpoolWriter (spool.hpp) writes them, a reader gets them back
-// (SpoolRecord::event) for the database and for the screen. Only event_fields.hpp has the names of
-// their fields in JSON.
+// Events: what a worker reports, one struct for each kind. Place in the flow: the trainer makes them,
+// SpoolWriter (spool.hpp) writes them, SpoolRecord::event returns them to the runner, the database
+// (store/merge.hpp) and the screen. The names of the JSON fields are in event_fields.hpp. Stored spools must
+// stay readable: fields are only added.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace encore {
 
-/// A JSON value whose content this file does not define (a description of a host, a numeric environment), as
+/// A JSON value whose content is defined elsewhere (a description of a host, a numeric environment), kept as
 /// its text; empty: not reported.
 struct JsonText {
   std::string text = {};

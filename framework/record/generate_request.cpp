@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Converts the request to and from JSON, and checks the ranges and combinations of decoding options.
+// GenerateRequest: converts the request of `exp generate` to and from JSON, and checks ranges and
+// combinations of decoding options. app/predict.cpp writes it, the worker reads it; serve/requests.cpp uses
+// the same checks. Read generate_request.hpp first.
 #include "record/generate_request.hpp"
 
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// GenerateRequest is what `exp generate` asks of the worker, as JSON on its standard input. This file also
-// has the rules for ways of decoding. The control program writes it (app/predict.cpp), the worker reads it
-// (worker/generate_verb.cpp).
+// GenerateRequest: the request of `exp generate` to the worker, as JSON on its standard input, and the rules
+// for decoding options. Place in the flow: app/predict.cpp writes it -> worker/generate_verb.cpp reads it ->
+// infer/generator.hpp. Read next: encore/decoding.hpp.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace encore {
 
-/// The names of the decoding options where a user gave them. The defaults are the names of a task's
+/// The names of decoding options in messages, as the user wrote them. The defaults are the names of a task's
 /// options.
 struct DecodingNames {
   const char *beam = "beam", *texts = "texts", *top_k = "top_k", *max_tokens = "max_pieces",
@@ -31,7 +31,7 @@ inline constexpr DecodingNames generate_options = {.beam = "--beam",
                                                    .length_penalty = "--length-penalty",
                                                    .stop = "--stop"};
 
-/// Returns what is wrong with a way of decoding, as a sentence that names its options, or "".
+/// Returns what is wrong with these decoding options, as a sentence that names them, or "".
 std::string contradiction_in(const Decoding& decoding, const DecodingNames& names = {});
 
 /// The decoding options that a user sets in place of the task's.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Keeps one file per path, named by the hash of the path: a line with the file's state as the system reports
-// it, and its hash. Read hash_cache.hpp first.
+// cached_sha256_of_file(): keeps one small file per path in the cache folder: a line with the file's state as
+// the system reports it, and its SHA-256. pretrained/content_hash.cpp calls it for plans and workers. A wrong
+// hash would give a run a wrong identity, so in doubt the file is read. Read hash_cache.hpp first.
 #include "record/hash_cache.hpp"
 
 #include <sys/stat.h>
@@ -22,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A smaller file is read faster than its entry.
+/// In bytes. A smaller file is hashed faster than its entry is read.
 constexpr std::int64_t smallest_kept = std::int64_t{4} << 20;
 constexpr std::int64_t seconds_of_doubt = 2;
 constexpr std::size_t longest_entry = 4096;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Keeps the content hashes of large files in the cache folder, so that a plan or worker need not read weights
-// of a gigabyte again. pretrained/content_hash.hpp calls it. A kept hash counts only while the system reports
-// the same state of the file.
+// cached_sha256_of_file(): the SHA-256 of a file, from the cache folder if the file is large and unchanged,
+// so that a plan or worker need not read gigabytes of weights again. pretrained/content_hash.hpp calls it.
+// Read next: cache_folder.hpp.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace encore {
 /// kept: a clock may be too coarse to show the next change. Throws Error if it is not a regular file or
 /// cannot be read. A cache that cannot be read or written only costs time.
 std::string cached_sha256_of_file(const std::filesystem::path& path);
-/// Does the same as if it were this moment, in seconds since 1970.
+/// Does the same at a given time, in seconds since 1970 (for tests).
 std::string cached_sha256_of_file(const std::filesystem::path& path, std::int64_t now);
 
 }  // namespace encore

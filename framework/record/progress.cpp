@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes Progress into the metadata of a checkpoint, and reads it back.
+// Progress: writes it as text into the metadata of a checkpoint, and reads it back. train/ calls it. Old
+// checkpoints must stay readable, so members keep their names and new ones are optional. Read progress.hpp
+// first.
 #include "record/progress.hpp"
 
 #include "base/json_fields.hpp"

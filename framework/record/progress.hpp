@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Progress says where a run stands. Everything else is a function of the specification and these numbers.
-// Every checkpoint stores it; a resumed run continues from it like an unbroken one.
+// Progress: where a run stands, in steps, epochs and the best score. Everything else is a function of the
+// specification and these numbers. Place in the flow: the trainer updates it, every checkpoint stores it as
+// JSON text, and a resumed run continues from it like an unbroken one.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace encore {
 
-/// The factor on the loss in backward passes (train/loss_scaling.hpp).
+/// The state of the factor on the loss in backward passes (train/loss_scaling.hpp).
 struct LossScale {
   double factor = 1.0;
   std::int64_t steps = 0;     ///< done since it last changed

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks ids and names character by character before they become a part of a path.
+// Makes paths from ids and names that come from databases, spools and bundles, after it has checked each
+// character. All code that opens files of a run calls it. A check that is too weak here lets foreign data
+// write outside of its folder. Read run_paths.hpp first.
 #include "record/run_paths.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes paths below a store. Ids of runs and names of files come from rows of the database, records of a
-// spool and specifications, which anyone may have written. Only here do they become paths, and a path that
-// leads out of its folder is refused.
+// Paths below a store: run folders and the files in them. Ids of runs and names of files come from rows of
+// the database, records of a spool and specifications, which anyone may have written. Only these functions
+// make paths of them, and they refuse a path that leads out of its folder.
 #pragma once
 
 #include <filesystem>

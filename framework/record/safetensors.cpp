@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes and maps safetensors files. Read safetensors.hpp first. It checks the rules of the reference
-// implementation (version 0.4): no holes, no overlaps.
+// Safetensors: writes and maps files of the safetensors format. Checkpoints, weights files and Hugging Face
+// folders use it. A file may come from anyone: it is checked by the rules of the reference implementation
+// (version 0.4), without holes and overlaps, before a byte of it is used. Read safetensors.hpp first.
 #include "record/safetensors.hpp"
 
 #include <sys/mman.h>

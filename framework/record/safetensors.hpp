@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads and writes safetensors: named tensors in one file, in the format of the Python package of that name.
-// The layout is [u64 length][JSON header][data]; the header gives dtype, shape and byte range of each tensor
-// and text metadata. Writing is atomic and durable and returns the SHA-256. Reading maps the file and checks
-// everything in its header.
+// Safetensors: reads and writes named tensors in one file, in the format of the Python package of that name.
+// Layout: [u64 length][JSON header][data]; the header gives dtype, shape and byte range of each tensor, and
+// text metadata. Writing is atomic and durable. Reading maps the file and checks everything in its header.
+// Read next: checkpoint.hpp, weights_file.hpp.
 #pragma once
 
 #include <cstddef>

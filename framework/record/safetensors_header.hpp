@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the header of a safetensors file in one pass. It takes every tensor and text when the parser reaches
-// it, so that time and memory grow with the header alone. safetensors.cpp maps a file -> here -> it compares
-// the places of the tensors with the file.
+// parse_safetensors_header(): reads the header of a safetensors file in one pass, so that time and memory
+// grow with the header alone. Place in the flow: safetensors.cpp maps a file -> here -> safetensors.cpp
+// compares the byte ranges of the tensors with the file.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ inline constexpr std::size_t most_tensors = 200'000, most_metadata = 10'000, mos
 inline constexpr const char* metadata_name = "__metadata__";
 
 struct SafetensorsHeader {
-  /// What the header says of a tensor. It was not compared with the file.
+  /// The entry of a tensor in the header. It is not compared with the file yet.
   struct Tensor {
     StoredType dtype = StoredType::float32;
     std::vector<std::int64_t> shape;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Has one function for each message, which reads and writes it field by field in the same order.
+// Encodes and decodes the messages of `exp serve` and its workers. One visit_fields() per message serves both
+// directions, so that reader and writer have the same order. Lengths that arrive are not trusted. Both
+// programs come from one build, so the form may change. Read serve_messages.hpp first.
 #include "record/serve_messages.hpp"
 
 #include <bit>
@@ -18,7 +20,7 @@ static_assert(std::endian::native == std::endian::little);
 
 constexpr std::size_t serve_head_bytes = 8;  ///< length and checksum
 
-/// Writes fields one behind another.
+/// Writes fields one after another.
 class FieldWriter {
  public:
   explicit FieldWriter(std::string& to) : to_(to) {}
@@ -43,7 +45,7 @@ class FieldWriter {
   std::string& to_;
 };
 
-/// Reads them back and trusts no length. Throws Error.
+/// Reads the fields in the same order. Throws Error for a length that the message does not have.
 class FieldReader {
  public:
   explicit FieldReader(std::string_view from) : from_(from) {}

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The messages between `exp serve` and its workers over a socket, one struct per message. A message is a
-// frame [u32 length][u32 crc32 of payload][payload], payload = u8 kind, then the fields in their order:
-// numbers little endian, strings as u32 length and bytes. serve/worker_link.cpp and
-// worker/serve_verb.cpp send and receive them; first comes the model, then batches in one direction and
-// answers in the other.
+// frame [u32 length][u32 crc32 of payload][payload]; payload = u8 kind, then the fields in their order:
+// numbers little endian, strings as u32 length and bytes. serve/worker_link.cpp and worker/serve_verb.cpp
+// send and receive them: first the model, then batches in one direction and answers in the other.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +15,7 @@
 
 namespace encore {
 
-/// Says what is computed for an item's text.
+/// What is computed for the text of an item.
 enum class ServeWork : std::uint8_t {
   answer = 1,  ///< what the task answers: a JSON object, as `exp predict --json` prints it
   vector = 2,  ///< the text's vector: float32, little endian
@@ -36,21 +35,21 @@ struct ServeItem {
   friend bool operator==(const ServeItem&, const ServeItem&) = default;
 };
 
-/// To the worker: items that are computed together.
+/// A message to the worker: items that are computed together.
 struct ServeBatch {
   std::vector<ServeItem> items = {};
 
   friend bool operator==(const ServeBatch&, const ServeBatch&) = default;
 };
 
-/// To the worker: the client no longer waits for this item.
+/// A message to the worker: the client no longer waits for this item.
 struct ServeCancel {
   std::uint64_t id = 0;
 
   friend bool operator==(const ServeCancel&, const ServeCancel&) = default;
 };
 
-/// From the worker, once and first: the model that it has loaded.
+/// The first message from a worker, sent once: the model that it has loaded.
 struct ServeModel {
   std::string digest;     ///< SHA-256 of its parameters (Engine::digest)
   std::int64_t step = 0;  ///< after which they were taken
@@ -59,8 +58,7 @@ struct ServeModel {
   std::string no_scores = {};           ///< why its answers have no probabilities; "": they have
   std::vector<std::string> notes = {};  ///< notes for the user about how it was loaded
   std::string task = {};                ///< its type
-  /// What stands in a text for `answer`, with tabs between where it is more than one: {"question",
-  /// "context"}.
+  /// The fields of an input for `answer`, separated by tabs if there are several: {"question", "context"}.
   std::vector<std::string> fields = {};
   std::vector<std::string> labels = {};  ///< its classes, by number; none: it has no classes
 
@@ -73,7 +71,7 @@ enum class ServeOutcome : std::uint8_t {
   refused = 3  ///< why this text has no answer
 };
 
-/// From the worker: each item gets exactly one answer that is not a part, in every case.
+/// A message from the worker. Each item gets exactly one answer that is not a part, in every case.
 struct ServeAnswer {
   std::uint64_t id = 0;
   ServeOutcome outcome = ServeOutcome::done;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads source.json and the diff, limits their size, and compares the hashes of the program's files.
+// Reads source.json and source.diff beside the programs, limits their size, and compares the hashes of the
+// program's files. The worker's build description and `exp` call it. A record that does not belong to the
+// programs is ignored. Read source_record.hpp first.
 #include "record/source_record.hpp"
 
 #include <nlohmann/json.hpp>

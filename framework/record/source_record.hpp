@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Says from which source of Encore a program was built: source.json and source.diff in share/encore beside
-// the programs. The build writes them (cmake/source_record.cmake); they are never part of a program. A worker
-// puts them into its build description, merging keeps them (table source), reports and bundles show them.
+// SourceVersion: from which source of Encore a program was built: source.json and source.diff in share/encore
+// beside the programs. Place in the flow: the build writes them (cmake/source_record.cmake), a worker puts
+// them into its build description, merging stores them (table source), reports and bundles show them. They
+// are never compiled into a program.
 #pragma once
 
 #include <filesystem>

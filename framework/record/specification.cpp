@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads and writes specification.json, with a message for each member that is missing or of another type.
+// Specification: reads and writes specification.json, with a message for each member that is missing or has
+// another type. Files of earlier versions must stay readable, so members keep their names and new ones are
+// optional. Read specification.hpp first.
 #include "record/specification.hpp"
 
 #include <algorithm>
@@ -19,7 +21,7 @@ namespace {
 constexpr int specification_format = 1;
 constexpr const char* specification_name = "specification.json";
 
-/// Reads members of one JSON object. Its messages name them.
+/// Reads members of one JSON object, with their names in its messages.
 class Members {
  public:
   Members(const nlohmann::json& json, const std::string& where) : json_(json), where_(where) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Specification is all a worker needs to know about one run; it is the file specification.json in the run's
-// folder. The control program writes it (plan/ fills it, store/ gives the run its id), the worker reads it.
-// Both programs see the experiment only in this resolved form. Read next: config/resolve.hpp, which makes
-// `config` and `origin`.
+// Specification: all that a worker needs to know about one run; the file specification.json in the run's
+// folder. Place in the flow: plan/ fills it, store/ gives the run its id, runner/prepare_work.cpp writes it,
+// the worker reads it. Both programs see the experiment only in this resolved form. Read next:
+// config/resolve.hpp, which makes `config` and `origin`.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Encodes events and points as frames, and writes them through one buffer.
+// SpoolWriter: encodes events and points as frames, and appends them to the spool through one buffer. The
+// worker's trainer calls it. Spools of all versions must stay readable, so a change of the layout needs a new
+// spool_format. Read spool.hpp first.
 #include "record/spool.hpp"
 
 #include <fcntl.h>

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Spool is the file to which a worker appends the events of an attempt; the control program merges it into
-// the database. Its layout is: 32 bytes head ["encspool"][u32 format][u32 attempt][12 bytes run id, filled up
-// with zeros][u32 crc32 of these 28 bytes], then frames [u32 length][u32 crc32 of payload][payload]; payload
-// = u64 sequence (from 1, without gaps), u8 kind, body; everything little endian. Format 2 had metrics
-// without meaning, format 1 also 16 bytes of head, without id and crc32. A spool is only appended to, so a
-// reader may follow a writer, and a crash leaves a valid file, perhaps with a torn last frame. SpoolWriter is
-// the worker's side; read next: spool_reader.hpp.
+// Spool: the file to which a worker appends the events of an attempt, for the control program. Layout, little
+// endian: head of 32 bytes ["encspool"][u32 format][u32 attempt][12 bytes run id, zero-padded][u32 crc32 of
+// these 28 bytes]; frames [u32 length][u32 crc32 of payload][payload]; payload = u64 sequence (from 1, no
+// gaps), u8 kind, body. Format 2 had metrics without meaning, format 1 also a head of 16 bytes. As it is only
+// appended to, a crash leaves a valid file, perhaps with a torn last frame. Read next: spool_reader.hpp.
 #pragma once
 
 #include <cstddef>
@@ -53,8 +51,9 @@ struct SpoolOwner {
 /// thread at a time may use it; a second writer on the same file is refused.
 class SpoolWriter {
  public:
-  /// Makes the file, or continues behind the last valid frame of an existing one of the same attempt and run,
-  /// in the format that it has. `run` is an id, or empty if no run is recorded.
+  /// Makes the file, or continues after the last valid frame of an existing file of the same attempt and run,
+  /// in the format of that file. `run` is an id, or empty if no run is recorded. `mode` has the permissions
+  /// of a new file.
   SpoolWriter(std::filesystem::path path, int attempt, const std::string& run = "", unsigned mode = 0644);
   /// Flushes. An error is lost here, so call `sync` before.
   ~SpoolWriter();

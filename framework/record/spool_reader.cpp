@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads frames, checks each checksum and sequence number, and searches for the next whole frame behind
-// damage.
+// SpoolReader: reads frames, checks each checksum and sequence number, and searches for the next whole frame
+// after damage. Runner, merge and verification call it. A spool may come from anyone, so memory and time are
+// limited by the size of the file. Read spool_reader.hpp first.
 #include "record/spool_reader.hpp"
 
 #include <sys/stat.h>
@@ -18,8 +19,8 @@ namespace encore {
 
 namespace {
 
-/// Behind damage little is read at first: where a spool is damaged every few bytes, each read starts
-/// over.
+/// The bytes that are read at once. After damage it starts with few, because each read starts over if a spool
+/// is damaged every few bytes.
 constexpr std::size_t least_read_ahead = 4u << 10, read_ahead = 256u << 10;
 constexpr std::size_t old_head_bytes = 16;  ///< of format 1
 
@@ -203,9 +204,9 @@ void SpoolReader::continue_behind(const SpoolGap& gap) {
   stop(SpoolEnd::clean, "");
 }
 
-/// Returns the sequence number of the frame at the place of reading, if it comes after what was read. It
-/// reads or hashes nothing for a length that the file has no room for, or a number that no record of it can
-/// have.
+/// Returns the sequence number of the frame at the current place, if that number is larger than the last one
+/// read. Reads and hashes nothing for a length that exceeds the file, or for a number that no record of the
+/// file can have.
 std::optional<std::uint64_t> SpoolReader::sequence_of_whole_frame(std::uint64_t file_bytes,
                                                                   std::uint64_t most_work) {
   const std::byte* at = buffer_.data() + begin_;

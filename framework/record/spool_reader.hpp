@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SpoolReader follows a spool while it is written, or reads what a crash left of it. Content never makes it
-// throw: at a torn or damaged frame it stops and says where and why. Only a failing disk or missing rights
-// are an Error, so that no caller mistakes them for the end.
+// SpoolReader: follows a spool while it is written, or reads what a crash left of it. SpoolFollower (runner/)
+// and store/merge.hpp use it. Content never makes it throw: at a torn or damaged frame it stops and says
+// where and why. Only a failing disk or missing rights are an Error, so that no caller takes them for the
+// end.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@
 
 namespace encore {
 
-/// One record; `kind` decides which members count. It is reused from call to call, so that points allocate
-/// nothing.
+/// One record; `kind` decides which members are set. A caller reuses it from call to call, so that points
+/// allocate nothing.
 struct SpoolRecord {
   std::uint64_t sequence = 0;
   SpoolKind kind = SpoolKind::event;
@@ -50,7 +51,7 @@ class SpoolReader {
  public:
   /// Reads from the beginning. It refuses a spool of another owner.
   explicit SpoolReader(std::filesystem::path path, SpoolOwner owner = {});
-  /// Continues behind record `sequence`, whose frame ends at byte `offset`.
+  /// Continues after record `sequence`, whose frame ends at byte `offset`.
   SpoolReader(std::filesystem::path path, SpoolOwner owner, std::uint64_t offset, std::uint64_t sequence);
 
   /// Reads the next complete record. Returns false at the current end; a later call reads what was appended.
@@ -62,7 +63,7 @@ class SpoolReader {
   /// all its searches, with those of frames whose checksum differs, are at most eight times the file and
   /// sixteen times `within`. Beyond these limits it finds nothing.
   std::optional<SpoolGap> skip_damage(std::uint64_t within = std::numeric_limits<std::uint64_t>::max());
-  /// Continues behind damage that another reader of the same spool has found at this place.
+  /// Continues after damage that another reader of the same spool has found at this place.
   void continue_behind(const SpoolGap& gap);
   /// Returns the bytes that searches have hashed or moved, and those of frames whose checksum differs.
   std::uint64_t searched_bytes() const { return searched_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes and parses the JSON of TextFacts, and checks the range of each number. Files of other versions have
-// this JSON, so a field keeps its name.
+// TextFacts: writes and parses their JSON, and checks the range of each number. Spools of `exp serve
+// --monitor` of other versions have this JSON, so a field keeps its name. Read text_facts.hpp first.
 #include "record/text_facts.hpp"
 
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TextFacts describes one input that a model has answered, without any of its words: numbers by which the
-// inputs of a service are compared with those of the development set. infer/observe.hpp counts them;
-// text_reference.hpp sums those of a set; `exp serve --monitor` keeps those of its requests.
+// TextFacts: numbers about one input that a model has answered, without any of its words. Place in the flow:
+// infer/observe.hpp counts them; text_reference.hpp sums those of the development set; `exp serve --monitor`
+// keeps those of its requests; monitor/ compares the two.
 #pragma once
 
 #include <cstdint>

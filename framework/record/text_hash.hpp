@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Computes a number from a text that looks like a random draw. Requests are sampled and ties are broken by
-// it, equally on every machine and in every replay. It never changes.
+// share_of(): a number in [0, 1) from a text, which looks like a random draw. serve/ samples requests by it,
+// and ties are broken by it, equally on every machine and in every replay. It never changes, because stored
+// samples depend on it.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 
 namespace encore {
 
-/// Returns a number in [0, 1): FNV-1a with the finaliser of SplitMix64.
+/// Returns a number in [0, 1): the hash FNV-1a with the finaliser of SplitMix64.
 inline double share_of(std::string_view text) {
   std::uint64_t hash = 0xCBF29CE484222325ULL;
   for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001B3ULL;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sorts values into bins. The bins are part of the file's version: counts in other bins cannot be compared.
+// TextReference: sorts values into bins, sums them up, and writes and reads reference.json. train/, the
+// worker and monitor/ call it. The bins are part of the file's version: counts in other bins cannot be
+// compared, so a change needs a new reference_version. Read text_reference.hpp first.
 #include "record/text_reference.hpp"
 
 #include <algorithm>
@@ -16,23 +18,26 @@ namespace {
 constexpr int reference_version = 1;
 constexpr std::size_t most_bins = 4096;
 
-/// Unit intervals from 0; smaller values are in the first bin, larger ones in the last.
+/// Returns the bin of a scaled value: bins are unit intervals from 0. Smaller values are in the first bin,
+/// larger ones in the last.
 std::size_t bin_of(double scaled, std::size_t last) {
   if (!(scaled > 0.0)) return 0;
   return scaled >= static_cast<double>(last) ? last : static_cast<std::size_t>(scaled);
 }
 
-/// Each length up to 16 tokens has a bin of its own; later bins grow by a twelfth.
+/// Returns the bin of a length. Each length up to 16 tokens has its own bin; the width of later bins grows by
+/// a twelfth from bin to bin.
 std::size_t tokens_bin(double tokens) {
   return bin_of(8.0 * std::log2(std::max(tokens, 1.0)), 127);
 }
 
-/// A share of 0 has a bin of its own.
+/// Returns the bin of a share in [0, 1]. A share of 0 has its own bin.
 std::size_t share_bin(double share) {
   return share > 0.0 ? 1 + bin_of(20.0 * share, 19) : 0;
 }
 
-/// The bins follow the distance to certainty: four bins for each halving of it.
+/// Returns the bin of a confidence in [0, 1], by its distance to 1: four bins for each halving of that
+/// distance.
 std::size_t confidence_bin(double confidence) {
   return bin_of(-4.0 * std::log2(std::max(1.0 - confidence, 0x1p-16)), 64);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TextReference holds histograms of the development set as the model saw it at the end of its training, with
-// fixed bins. The inputs of a service are compared with it. It is a file of the run's folder, some kilobytes.
-// train/trainer.cpp and the worker's evaluate write it, the worker's serve measures distances by it, monitor/
-// compares with it.
+// TextReference: histograms of the development set as the model saw it at the end of its training, with fixed
+// bins; the file reference.json in the run's folder. Place in the flow: train/trainer.cpp and the worker's
+// evaluate write it, the worker's serve measures distances by it, monitor/ compares the inputs of a service
+// with it. Read next: text_facts.hpp.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes and reads the variable of the environment.
+// ThreadAdaptation: writes and reads the environment variable ENCORE_ADAPT_THREADS. runner/places.cpp sets
+// it, the worker reads it. Read thread_adaptation.hpp first.
 #include "record/thread_adaptation.hpp"
 
 #include <cstdlib>

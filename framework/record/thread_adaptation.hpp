@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Says what a training worker may change about its threads while other programs use the machine. `exp`
-// decides it when it starts workers (runner/places.cpp) and passes it in the environment, like the number of
-// threads; the worker reads it (worker/train_verb.cpp).
+// ThreadAdaptation: what a training worker may change about its threads while other programs use the machine.
+// Place in the flow: runner/places.cpp decides it when `exp` starts workers and passes it in the environment;
+// worker/train_verb.cpp reads it. It changes speed only, because results do not depend on threads.
 #pragma once
 
 #include <cstdint>

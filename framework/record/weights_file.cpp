@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Keeps the facts as one JSON text in the metadata with a digest of its own, so that every meaningful byte of
-// the file is compared with what was written.
+// WeightsFile: writes and reads the weights file of a run. The facts are one JSON text in the metadata with
+// its own digest, so that every meaningful byte of the file can be compared with what was written.
+// train/snapshots writes, infer/run_weights reads. Read weights_file.hpp first.
 #include "record/weights_file.hpp"
 
 #include <algorithm>

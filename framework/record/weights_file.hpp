@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The weights file of a run's folder holds the chosen parameters alone, for programs that compute forward
-// passes with them. It is written when a run concludes; without it (the run was interrupted, or an earlier
-// version has trained it) the best checkpoint holds the same, with three times the bytes. The metadata have
-// what the parameters need to be correct: the question, the digest of each tensor, and the digests of the
-// files beside it that give rows of the parameters their meaning. train/snapshots writes it,
-// infer/run_weights reads it.
+// WeightsFile: the file in a run's folder with the chosen parameters alone, for programs that compute forward
+// passes. train/snapshots writes it when a run concludes, infer/run_weights reads it. Without it (interrupted
+// run, earlier version) the best checkpoint holds the same with three times the bytes. Its metadata have the
+// question, the digest of each tensor, and the digests of the files that give rows of the parameters their
+// meaning.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The abstract: the question, the runs, the answer with its uncertainty, and whether it was verified.
+// The abstract of a report: the question, the runs, the answer with its uncertainty, and whether it was
+// verified, as sentences. report.cpp calls abstract_blocks(). Only recorded facts may appear: what was not
+// recorded is left out. Read sections.hpp first.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -20,7 +22,7 @@ std::size_t completed(const ReportData& data) {
   }));
 }
 
-/// "model.layers (1, 2, 4)"
+/// Returns a factor with its levels: "model.layers (1, 2, 4)".
 std::string factor_text(const Factor& factor) {
   constexpr std::size_t most = 8;
   std::vector<std::string> levels;
@@ -46,8 +48,8 @@ std::string asked_text(const std::string& metric, const std::vector<RunRow>& run
          (seeds.size() == 1 ? " with one seed." : " over " + counted(seeds.size(), "seed") + ".");
 }
 
-/// One sentence if all questions have one metric; otherwise one for each question, because settings of
-/// different tasks are not the levels of one factor.
+/// Returns one sentence if all questions have one metric; otherwise one for each question, because settings
+/// of different tasks are not the levels of one factor.
 std::vector<std::string> asked_texts(const ReportData& data) {
   const std::vector<std::string> metrics = data.metric_names();
   if (metrics.size() == 1) return {asked_text(metrics.front(), data.runs, data.factors)};
@@ -59,7 +61,7 @@ std::vector<std::string> asked_texts(const ReportData& data) {
 
 using Runs = std::vector<const RunRow*>;
 
-/// The value of a setting that all these runs share; null if they differ in it.
+/// Returns the value of a setting that all these runs share; null if they differ in it.
 nlohmann::json common_value(const ReportData& data, const Runs& runs, const std::string& key) {
   const nlohmann::json first = data.setting(*runs.front(), key);
   for (const RunRow* run : runs)
@@ -71,15 +73,16 @@ std::string common_text(const ReportData& data, const Runs& runs, const std::str
   return setting_text(common_value(data, runs, key));
 }
 
-/// Whether the file belongs to the set: "train.2" is the second file of "train", and "more" is added to it.
+/// Returns whether the file belongs to the set: "train.2" is the second file of "train", and "more" is added
+/// to it.
 bool is_of_set(const DatasetRow& file, const std::string& set) {
   return file.role == set || file.role.starts_with(set + ".") ||
          (set == "train" &&
           (file.role == added_role || file.role.starts_with(added_role + std::string("."))));
 }
 
-/// The size of a set as the workers reported it: "1,200 examples of train.conll"; empty if one of them
-/// did not, or if the runs differ in it.
+/// Returns the size of a set as the workers reported it: "1,200 examples of train.conll"; empty if a worker
+/// reported none, or if the runs differ in it.
 std::string set_text(const ReportData& data, const Runs& runs, const std::string& set) {
   constexpr std::size_t most = 4;
   std::set<std::string> texts;
@@ -100,7 +103,8 @@ std::string set_text(const ReportData& data, const Runs& runs, const std::string
   return texts.size() == 1 ? *texts.begin() : "";
 }
 
-/// "2 layers (attention, feed_forward)": from the table `model` or `model.decoder`; the part that all share.
+/// Returns "2 layers (attention, feed_forward)", from the table `model` or `model.decoder`: the part that all
+/// runs share.
 std::string stack_text(const ReportData& data, const Runs& runs, const std::string& table) {
   const nlohmann::json layers = common_value(data, runs, table + ".layers");
   if (!layers.is_number_integer() || layers.get<std::int64_t>() < 0) return "";
@@ -114,7 +118,7 @@ std::string stack_text(const ReportData& data, const Runs& runs, const std::stri
   return counted(layers.get<std::size_t>(), "layer") + (types.empty() ? "" : " (" + types + ")");
 }
 
-/// "an encoder of 2 layers (self_attention, feed_forward) and width 128 (343,000 parameters)"
+/// Returns "an encoder of 2 layers (self_attention, feed_forward) and width 128 (343,000 parameters)".
 std::string model_text(const ReportData& data, const Runs& runs, const std::string& kind) {
   const bool has_decoder = kind.find(" with a decoder") != std::string::npos;
   const std::string stack = stack_text(data, runs, "model"),
@@ -157,8 +161,9 @@ std::string group_text(const ReportData& data, const OriginGroup& group, bool is
   return text + ".";
 }
 
-/// The trained models, for readers who do not know them yet; one sentence for each way in which a model was
-/// made. Runs whose worker never reported a start are left out: they have not trained yet.
+/// Returns sentences about the trained models, one for each way in which a model was made, for readers who do
+/// not know them yet. Runs whose worker never reported a start are left out, because they have not trained
+/// yet.
 std::vector<std::string> trained_texts(const ReportData& data) {
   constexpr std::size_t most = 4;
   std::vector<OriginGroup> groups;
@@ -211,7 +216,7 @@ std::string interval_text(const Question& question, const Candidate& candidate) 
          (candidate.values.size() == 1 ? ", which says nothing about the spread)" : ", without any spread)");
 }
 
-/// "; 2 more candidates have no value"
+/// Returns "; 2 more candidates have no value", or "".
 std::string without_value(const Comparison& comparison) {
   const auto count = static_cast<std::size_t>(
       std::count_if(comparison.candidates.begin(), comparison.candidates.end(),
@@ -249,8 +254,8 @@ std::string answer_text(const Question& question) {
          ": no candidate is called best" + rest;
 }
 
-/// Counts the last verdict of each run. A verdict of another database (OriginRow) is its claim and does not
-/// count.
+/// The number of runs by their last verdict. A verdict of another database (OriginRow) is only its claim and
+/// does not count.
 struct Verified {
   std::size_t equal = 0, different = 0, not_comparable = 0;
   std::size_t claimed = 0;  ///< runs with verdicts of other databases only
@@ -287,7 +292,7 @@ std::string verified_text(const ReportData& data) {
   return text + "." + claims;
 }
 
-/// "examples (private data)": the parts that a reader may miss, and why.
+/// Returns the parts that were left out, and why: "examples (private data)".
 std::string left_out_text(const ReportData& data) {
   std::vector<std::string> parts = data.options.without;
   const bool hides = std::any_of(data.questions.begin(), data.questions.end(), [&](const Question& question) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares another set of runs with this one: changes in the settings, the data, the build, and the result.
+// The section "against": compares another set of runs with those of the report: changes in the settings, the
+// data, the build, and the result. report.cpp calls against_section() for `exp report --against`. Read
+// sections.hpp first.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -14,7 +16,7 @@ namespace {
 
 // --- changes ---
 
-/// All values that a fact has among the runs of a side.
+/// The values that each fact has among the runs of a side.
 using ValueSets = std::map<std::string, std::set<std::string>>;
 
 ValueSets facts_of(const ReportData& data) {
@@ -101,9 +103,9 @@ std::vector<Side> candidates_of(const ReportData& data, const std::string& metri
   return sides;
 }
 
-/// For each new candidate the old one with the same question: of the same group and backend; else the only
-/// one of that backend whose name ends alike; else, where each side has one, the other. Each old one is used
-/// once.
+/// Returns for each new candidate its old partner: one of the same group and backend; else the only one of
+/// that backend whose name has the same end; else, if each side has one candidate, that one. Each old
+/// candidate is used once.
 std::vector<std::optional<std::size_t>> partners_of(const std::vector<Side>& news,
                                                     const std::vector<Side>& olds) {
   std::vector<std::optional<std::size_t>> partners(news.size());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The answer for people: one table with each candidate, its mean and the test against the best mean,
-// and one picture. numbers.cpp has the numbers behind it, for checking.
+// The answer of a question for people: one table with each candidate, its mean and the test against the best
+// mean, and one picture. results.cpp calls it; numbers.cpp has all numbers behind it, for checking. Read
+// sections.hpp first.
 #include <algorithm>
 #include <cmath>
 
@@ -31,7 +32,7 @@ void add_values(const Question& question, std::size_t candidate, std::vector<Tab
 
 // --- the table ---
 
-/// "2", or "2 of 3" where a run has no value.
+/// Returns the number of runs: "2", or "2 of 3" if a run has no value.
 TableCell runs_cell(const Candidate& candidate) {
   const std::size_t with = candidate.values.size(), all = candidate.runs.size();
   return {with == all ? std::to_string(all) : std::to_string(with) + " of " + std::to_string(all),
@@ -43,21 +44,21 @@ TableCell interval_cell(const MeanDigits& digits, const Candidate& candidate) {
   return digits.text(candidate.t->low) + " to " + digits.text(candidate.t->high);
 }
 
-/// The test between the best mean and another candidate.
+/// Returns the test between the best candidate and another one; null if there was none.
 const Pair* pair_of(const Question& question, std::size_t first, std::size_t other) {
   for (const Pair& pair : question.comparison.pairs)
     if ((pair.a == first && pair.b == other) || (pair.a == other && pair.b == first)) return &pair;
   return nullptr;
 }
 
-/// The verdict on the candidate, compared with the best mean.
+/// Returns the verdict on the candidate, compared with the best mean.
 std::string verdict_text(const Pair& pair, std::size_t candidate) {
   if (pair.verdict == Verdict::undecided) return "not distinguished";
   if (pair.verdict == Verdict::refused) return "no test";
   return (pair.verdict == Verdict::higher) == (pair.a == candidate) ? "higher" : "lower";
 }
 
-/// Difference, p and verdict against the best mean.
+/// Adds the cells with difference, p and verdict against the best mean.
 void add_test(const Question& question, std::size_t candidate, std::vector<TableCell>& row) {
   const std::size_t first = *question.first();
   const std::string extreme = lower_wins(question) ? "lowest" : "highest";
@@ -75,7 +76,7 @@ void add_test(const Question& question, std::size_t candidate, std::vector<Table
   }
 }
 
-/// "Left out of names, here and below: study- in front and -warmup_steps=20 behind."
+/// Returns "Left out of names, here and below: study- in front and -warmup_steps=20 behind."
 Text left_out_text(const Question& question) {
   Text text("Left out of names, here and below: ");
   if (!question.before.empty()) text.spans.insert(text.spans.end(), {code(question.before), {" in front"}});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Draws embedding, blocks and head as a flow chart, with the number of parameters of each.
+// architecture_of(): draws embedding, blocks and head of a model as a flow chart, with the number of
+// parameters of each. method.cpp calls it. Read architecture.hpp first.
 #include "report/architecture.hpp"
 
 #include "report/wording.hpp"

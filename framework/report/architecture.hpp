@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The architecture of a run's model, drawn from its settings and from the parameters its worker counted.
-// Pure.
+// architecture_of(): the architecture of a run's model, drawn from its settings and from the parameters that
+// its worker counted. Place in the flow: method.cpp asks for it -> FlowChart (document/). Pure function.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,8 @@
 
 namespace encore {
 
-/// Empty if the run has no model settings of the kind that is drawn (a list of sub-layers).
+/// Returns the chart; nothing if the run has no model settings of the kind that is drawn (a list of
+/// sub-layers).
 std::optional<FlowChart> architecture_of(const ReportData& data, const RunRow& run);
 
 }  // namespace encore

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Draws the attention of examples that runs of the best candidate have kept (train.show_attention):
-// each head of the last layer of every stack.
+// The section "attention": the attention of examples that runs of the best candidate have kept
+// (train.show_attention), each head of the last layer of every stack. report.cpp calls attention_section().
+// Read sections.hpp first; attention_charts.cpp draws.
 #include <algorithm>
 
 #include "analysis/predictions.hpp"
@@ -23,7 +24,7 @@ bool fits(const AttentionText& text) {
   return text.tokens.size() <= most_tokens && text.target.size() <= most_tokens;
 }
 
-/// The largest weight, in words: a description for readers who cannot see the picture.
+/// Returns the largest weight in words, a description for readers who cannot see the picture.
 std::string largest_weight(const HeatMapChart& chart) {
   std::string where;
   double largest = -1.0;
@@ -82,7 +83,8 @@ bool has_kept(const ReportData& data, const RunRow& run) {
              artifacts->second.end();
 }
 
-/// The first run of the best candidate that has kept some, or the reason why they cannot be shown.
+/// Adds the attention of the first run of the best candidate that has kept some, or the reason why it cannot
+/// be shown.
 void add_attention(const ReportData& data, const Question& question, std::vector<Block>& blocks) {
   const std::optional<std::size_t> first = question.first();
   if (!first) return;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Draws groups of layers, with a panel for each head.
+// Attention charts: groups the layers of a text by their rows and columns, and draws each group with a panel
+// for each head. report/attention.cpp and `exp attention -o FILE.svg` call it. Read attention_charts.hpp
+// first.
 #include "report/attention_charts.hpp"
 
 #include <algorithm>
@@ -33,7 +35,7 @@ std::vector<double> doubles(const std::vector<float>& weights) {
   return {weights.begin(), weights.end()};
 }
 
-/// Shapes of one drawing, moved down.
+/// Moves the shapes of a drawing down.
 struct Lowered {
   double by;
 

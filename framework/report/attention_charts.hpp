@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Attention weights as charts: the layers of one stack with the same rows and columns become one chart, a
-// line of panels for each layer and a panel for each head. Place in the flow: record/attention.hpp -> here ->
-// `exp attention -o FILE.svg`, the section of a report.
+// Attention weights as charts: layers of one stack with equal rows and columns become one chart, with a line
+// of panels for each layer and a panel for each head. Place in the flow: record/attention.hpp has the weights
+// -> here -> `exp attention -o FILE.svg` and the section of a report (attention.cpp).
 #pragma once
 
 #include <string>
@@ -19,22 +19,23 @@ struct AttentionGroup {
   std::vector<const AttentionLayer*> layers;
 };
 
-/// Groups in the order of the first layer of each; the text must outlive them.
+/// Returns the groups in the order of the first layer of each. They point into the text, which must outlive
+/// them.
 std::vector<AttentionGroup> attention_groups(const AttentionText& text);
 
-/// All heads of a group's layers.
+/// Returns the chart of all heads of a group's layers.
 HeatMapChart attention_chart(const AttentionText& text, const AttentionGroup& group);
 
 /// Names of tokens as rows or columns: equal ones get their place as a suffix ("the", "the (5)").
 std::vector<std::string> token_names(const std::vector<AttentionToken>& tokens);
 
-/// Layers that have no weights, as a sentence; "" if there are none.
+/// Returns a sentence that names the layers that have no weights; "" if there are none.
 std::string hidden_layers_note(const AttentionText& text);
 
-/// The number of cells of all charts together.
+/// Returns the number of cells of all charts together.
 std::size_t cells_of(const AttentionText& text);
 
-/// All charts of a text below each other, with their titles.
+/// Returns one drawing with all charts of a text below each other, with their titles.
 Drawing attention_drawing(const AttentionText& text, const std::string& title);
 
 }  // namespace encore

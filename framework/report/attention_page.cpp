@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes the page's frame, and its data for reports/attention.js.
+// attention_page(): joins the frame reports/attention.html with the data for reports/attention.js. `exp
+// attention -o FILE.html` calls it. Script and data must fit: the members of the JSON are read by
+// attention.js. Read attention_page.hpp first.
 #include "report/attention_page.hpp"
 
 #include <algorithm>
@@ -23,7 +25,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// 16 bits a weight, the low byte first.
+/// Returns the weights with 16 bits each, the low byte first.
 std::string packed(const std::vector<float>& weights) {
   std::string bytes;
   bytes.reserve(2 * weights.size());

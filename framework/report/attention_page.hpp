@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Attention weights as one HTML file that loads nothing: all maps, one of them large with the values under
-// the pointer, and the text as it is read. Place in the flow: `exp attention -o FILE.html`; the frame is
-// reports/attention.html.
+// attention_page(): attention weights as one HTML file that loads nothing else: all maps, one of them large
+// with the values under the pointer, and the text. Place in the flow: `exp attention -o FILE.html` calls it;
+// the frame is reports/attention.html.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ struct AttentionPageHead {
   std::string command;                                     ///< makes the page again
 };
 
-/// Weights with 16 bits each. Throws Error for an invalid template.
+/// Returns the page. It holds weights with 16 bits each. Throws Error for an invalid template.
 std::string attention_page(const AttentionTexts& texts, const AttentionPageHead& head,
                            const Templates& templates);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the columns in which candidates differ, and gives each candidate its letter.
+// CandidateKey: finds the options in which candidates differ, and gives each candidate its letter.
+// questions.cpp and `exp compare` call make_key(). Read candidate_key.hpp first.
 #include "report/candidate_key.hpp"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace encore {
 
 namespace {
 
-/// The largest number of characters that leave room for a picture.
+/// The largest number of characters of a name that leaves room for a picture.
 constexpr std::size_t most_in_picture = 48;
 
 /// One column: a value per candidate.
@@ -26,7 +27,7 @@ struct Varied {
   }
 };
 
-/// The column of a factor, if all runs of each candidate agree in it; else without values.
+/// Returns the column of a factor, if all runs of each candidate agree in it; else a column without values.
 Varied column_of(const Factor& factor, const std::vector<Candidate>& candidates,
                  const std::map<std::int64_t, std::size_t>& places) {
   Varied column{factor.label, {}};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fills a checklist from the record and makes its document. make_checklist is in report.cpp, beside
-// make_report.
+// Fills a checklist from the record and makes its document. report.cpp calls fill_checklist() in
+// make_checklist(), because both need the data of a report. Read checklist.hpp first; checklist_items.cpp has
+// the questions.
 #include "report/checklist.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The checklists of venues: the answers that the record of runs has, with their sources, and the questions
-// that remain for a person. The questions are reworded; the list and its year are named with them. Place in
-// the flow: `exp report --checklist` asks here. Read next: checklist_items.cpp (the lists),
+// Checklist: the checklist of a venue: the answers that the record of runs has, with their sources, and the
+// questions that remain for a person. `exp report --checklist` calls make_checklist(). The questions are
+// reworded; the original list and its year are named with them. Read next: checklist_items.cpp (the lists),
 // checklist_facts.hpp (the answers).
 #pragma once
 
@@ -33,10 +33,11 @@ struct Checklist {
   std::size_t answered() const;  ///< items with an answer of the record
 };
 
-/// "neurips", "acl", "mlperf"
+/// Returns "neurips", "acl", "mlperf".
 const std::vector<std::string>& checklist_names();
 
-/// Uses the runs and the metric of a report. Throws as make_report does, and Error for an unknown name.
+/// Fills the checklist for the runs and the metric of a report. Throws as make_report does, and Error for an
+/// unknown name.
 Checklist make_checklist(Store& store, const ReportOptions& options, const std::string& name);
 
 Document checklist_document(const Checklist& checklist);

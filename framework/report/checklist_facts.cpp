@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One function for each fact: what it reads from the record, and the sentence that it makes.
+// The facts that answer questions of checklists, one function for each: it reads the record and makes a
+// sentence with its source. checklist.cpp calls them. A fact that was not recorded is not answered. Read
+// checklist_facts.hpp first.
 #include "report/checklist_facts.hpp"
 
 #include <algorithm>
@@ -15,7 +17,7 @@ namespace encore {
 
 namespace {
 
-/// The largest number of things that are named; further ones are counted.
+/// Joins names to a text. Only the first few are named; the others are counted.
 std::string some_of(std::vector<std::string> names) {
   constexpr std::size_t most = 6;
   const std::size_t count = names.size();
@@ -30,7 +32,7 @@ std::string whole(std::size_t number) {
   return thousands(static_cast<std::int64_t>(number));
 }
 
-/// Every attempt of every run.
+/// Returns every attempt of every run.
 std::vector<const AttemptRow*> all_attempts(const ReportData& data) {
   std::vector<const AttemptRow*> all;
   for (const RunRow& run : data.runs)
@@ -39,7 +41,7 @@ std::vector<const AttemptRow*> all_attempts(const ReportData& data) {
   return all;
 }
 
-/// The different values of a setting, as people read them.
+/// Returns the different values of a setting, as people read them.
 std::vector<std::string> values_of(const ReportData& data, const std::string& key) {
   std::set<std::string> values;
   for (const RunRow& run : data.runs)
@@ -48,12 +50,12 @@ std::vector<std::string> values_of(const ReportData& data, const std::string& ke
   return {values.begin(), values.end()};
 }
 
-/// A member of an object, as text; empty if it is missing.
+/// Returns a member of an object as text; empty if it is missing.
 std::string member(const nlohmann::json& object, const std::string& name) {
   return object.is_object() && object.contains(name) ? setting_text(object.at(name)) : "";
 }
 
-/// The different values of that member in the reports of the attempts.
+/// Returns the different values of that member in the reports of the attempts.
 std::vector<std::string> members_of(const ReportData& data, nlohmann::json AttemptRow::*what,
                                     const std::string& name) {
   std::set<std::string> values;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The lists themselves: number, reworded question, the facts that answer it, and the rest for a
-// person. Place in the flow: checklist.cpp fills them in.
+// ListOfItems: the items of a checklist: number, reworded question, the facts that answer it, and what
+// remains for a person. Place in the flow: checklist.cpp fills the lists of checklist_items.cpp with facts
+// (checklist_facts.hpp).
 #pragma once
 
 #include <string>

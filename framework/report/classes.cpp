@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The section "classes": the measures of each label of the candidates with the best means, and the labels
-// that the best candidate confuses.
+// The section "classes": the measures of each label for the candidates with the best means, and the labels
+// that the best candidate confuses, from its stored predictions. results.cpp calls classes_section(). Read
+// sections.hpp first.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -17,14 +18,14 @@ namespace encore {
 
 namespace {
 
-/// Candidates whose classes are shown, and runs whose predictions are counted.
+/// The largest number of candidates whose classes are shown, and of runs whose predictions are counted.
 constexpr std::size_t most_class_candidates = 4;
 constexpr std::size_t most_runs = 10;
-/// Pairs of labels in the table of confusions.
+/// The largest number of pairs of labels in the table of confusions.
 constexpr std::size_t most_confusions = 10;
 
-/// Families of measures that a question's runs have on a split, each as one of its members; the one that the
-/// report is about comes last.
+/// The families of measures that a question's runs have on a split, each given by one of its members. The
+/// family of the report's metric comes last.
 struct Families {
   std::vector<Metric> members;
   std::set<std::string> keys;
@@ -55,7 +56,7 @@ std::string title_of_family(const Metric& member) {
   return member.meaning.title.empty() ? family_name(member.meaning) : member.meaning.title;
 }
 
-/// The values of a candidate's complete runs for one label; empty if no run has any.
+/// Returns the values of a candidate's complete runs for one label; nothing if no run has any.
 std::optional<std::vector<TableCell>> class_row(const Candidate& candidate, const std::string& split,
                                                 const Families& families, const std::string& key) {
   std::vector<TableCell> cells = {key, TableCell()};
@@ -73,7 +74,7 @@ std::optional<std::vector<TableCell>> class_row(const Candidate& candidate, cons
   return runs > 0 ? std::optional(cells) : std::nullopt;
 }
 
-/// The number of candidates in the tables of classes.
+/// Returns the number of candidates in the tables of classes.
 std::size_t shown_candidates(const ReportData& data, const Question& question) {
   return data.complete() ? question.order.size() : std::min(most_class_candidates, question.scored());
 }
@@ -85,7 +86,7 @@ void add_more_note(const Question& question, std::size_t shown, TableBlock& tabl
                         " in the CSV and JSON of this report.");
 }
 
-/// One row for each candidate and label, with every family of measures.
+/// Returns a table with one row for each candidate and label, and every family of measures.
 TableBlock class_table(const ReportData& data, const Question& question, const Families& families) {
   TableBlock table;
   const Metric& leading = families.members.back();
@@ -109,8 +110,8 @@ TableBlock class_table(const ReportData& data, const Question& question, const F
   return table;
 }
 
-/// One row for each label, a column for each candidate with the leading measure, and the difference between
-/// the second candidate and the first.
+/// Returns a table with one row for each label, a column for each candidate with the leading measure, and the
+/// difference between the second candidate and the first.
 TableBlock class_differences(const ReportData& data, const Question& question, const Families& families) {
   const Metric& leading = families.members.back();
   const std::string split = question.metric().split(), unit = unit_of(leading).name;
@@ -144,7 +145,7 @@ TableBlock class_differences(const ReportData& data, const Question& question, c
   return table;
 }
 
-/// Returns whether there is any.
+/// Adds the tables of classes. Returns whether there is any.
 bool add_class_tables(const ReportData& data, const Question& question, std::vector<Block>& blocks) {
   const Families families = families_of(question);
   if (families.members.empty()) return false;
@@ -159,26 +160,26 @@ bool add_class_tables(const ReportData& data, const Question& question, std::vec
   return blocks.size() > before;
 }
 
-/// A table of counts, of one measure.
+/// A measure that is a table of counts, with the counts.
 struct Counted {
   Measure measure;
   CountMatrix matrix;
 };
 
-/// Whose predictions are counted.
+/// The candidate and the runs whose predictions are counted.
 struct CountedRuns {
   std::size_t candidate = 0;
   std::size_t runs = 0;
 };
 
-/// "... on test (confusion), by A (dropout 0.1), summed over 3 runs. From the stored predictions."
+/// Returns "... on test (confusion), by A (dropout 0.1), summed over 3 runs. From the stored predictions."
 std::string counted_text(const Question& question, const Counted& counted_measure, const CountedRuns& of) {
   return " on " + question.metric().split() + " (" + title_of(counted_measure.measure) + "), by " +
          question.key.introduced(of.candidate) + ", summed over " + counted(of.runs, "run") +
          ". From the stored predictions.";
 }
 
-/// The pairs of a true label and another predicted one, the most frequent first.
+/// Returns the table of pairs of a true label and another predicted one, the most frequent first.
 TableBlock confusion_table(const ReportData& data, const Question& question, const Counted& counted_measure,
                            const CountedRuns& of) {
   struct Confusion {
@@ -243,7 +244,7 @@ Figure confusion_figure(const ReportData& data, const Question& question, const 
   return figure;
 }
 
-/// The tables of counts of a run's predictions, added to those of other runs.
+/// Adds the counts of a run's predictions to the tables of counts.
 void add_counts(const ReportData& data, const RunRow& run, const std::string& split,
                 std::vector<Counted>& tables) {
   const PredictedStatistics read =
@@ -260,7 +261,8 @@ void add_counts(const ReportData& data, const RunRow& run, const std::string& sp
   }
 }
 
-/// A picture if every label has room beside it, and for programs; and the most frequent confusions.
+/// Adds the picture of confusions, if every label has room or the report is for programs, and the table of
+/// the most frequent confusions.
 void add_confusion(const ReportData& data, const Question& question, std::vector<Block>& blocks) {
   const std::optional<std::size_t> first = question.first();
   const std::string split = question.metric().split();

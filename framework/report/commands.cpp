@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How to repeat the runs: the commands, the runs that others start from, and the experiment files as they
-// were.
+// The part "commands" of the section on reproduction: the commands that repeat the runs, the runs that others
+// start from, and the experiment files as they were. reproduction.cpp and report.cpp call it. The commands
+// must run as printed. Read sections.hpp first.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -17,12 +18,12 @@ namespace encore {
 
 namespace {
 
-/// The number of experiment files that are shown whole.
+/// The largest number of experiment files that are shown whole.
 constexpr std::size_t most_files = 6;
 
 // --- commands ---
 
-/// `exp run sweep.toml --backend openmp -S train.epochs=2`
+/// Returns `exp run sweep.toml --backend openmp -S train.epochs=2`.
 std::string run_command(const SweepRow& sweep, const std::string& backend) {
   std::vector<std::string> words = {"exp", "run", sweep.file, "--backend", backend};
   for (const std::string& set : sweep.overrides) words.insert(words.end(), {"-S", set});
@@ -39,7 +40,7 @@ struct NeededRun {
   ParentRow parent;
 };
 
-/// The runs that these runs need, each once.
+/// Returns the runs that these runs start from or learn from, each once.
 std::vector<NeededRun> needed_by(const ReportData& data) {
   std::vector<NeededRun> needed;
   std::set<std::string> seen;
@@ -55,8 +56,8 @@ std::vector<NeededRun> needed_by(const ReportData& data) {
   return needed;
 }
 
-/// The commands that train the runs that these runs name by `{ run = }`, in the order of training. Runs that
-/// they name by `{ experiment = }` are trained by their own command.
+/// Returns the commands that train the runs named by `{ run = }`, in the order of training. Runs that are
+/// named by `{ experiment = }` are trained by their own command.
 std::string parent_commands(const ReportData& data) {
   std::string text;
   std::set<std::int64_t> seen;
@@ -97,7 +98,7 @@ std::optional<Block> starts_block(const ReportData& data) {
   return list;
 }
 
-/// The comparison of each run that retrains another one, and whether it replaced that run.
+/// Returns the comparison of each run that retrains another one, and whether it replaced that run.
 std::optional<Block> retraining_block(const ReportData& data) {
   constexpr std::size_t most = 10;
   ItemList list;
@@ -143,13 +144,13 @@ Listing command_listing(const ReportData& data, std::size_t most_verified) {
   return {"sh", text, "Commands"};
 }
 
-/// A file that has to be there, as it was.
+/// A file that the commands need, with its recorded content.
 struct AttachedFile {
   std::string name, text, when;
   enum class Kind : std::uint8_t { own, parent, base } kind = Kind::own;
 };
 
-/// Each file once: experiment files, followed by their bases.
+/// Returns each file once: experiment files, each followed by its bases.
 std::vector<AttachedFile> files_of(const ReportData& data) {
   std::vector<AttachedFile> files;
   std::set<std::pair<std::string, std::string>> seen;
@@ -166,7 +167,7 @@ std::vector<AttachedFile> files_of(const ReportData& data) {
   return files;
 }
 
-/// Whether an experiment file has a base that was not recorded, as in versions before this one.
+/// Returns whether an experiment file has a base that was not recorded, as in earlier versions.
 bool lacks_base(const ReportData& data) {
   return std::any_of(data.sweeps.begin(), data.sweeps.end(), [](const SweepRow& sweep) {
     const std::string text = "\n" + sweep.content;
@@ -185,7 +186,7 @@ void add_file(const AttachedFile& file, std::vector<Block>& blocks) {
   blocks.push_back(Listing{"toml", file.text, file.name});
 }
 
-/// "corpus/dev.conll (114cc5f95d1d9cfb)", behind what stands there already.
+/// Appends "corpus/dev.conll (114cc5f95d1d9cfb)" to the spans, after a comma if there are any.
 void add_hashed(const std::string& name, const std::string& sha256, std::vector<Span>& spans) {
   if (!spans.empty()) spans.push_back({", "});
   spans.push_back(code(name));

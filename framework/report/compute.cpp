@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Adds up the times of attempts, by state, and what the accounting of a scheduler has recorded.
+// compute_of(): adds up the times of attempts, by state, and what the accounting of a scheduler has recorded.
+// abstract.cpp, trials.cpp and environment.cpp call it. Sums follow the order of names, so that equal
+// databases give equal reports. Read compute.hpp first.
 #include "report/compute.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The cost of the attempts of a report's runs. Place in the flow: abstract, trials and environment report it.
+// Compute: the cost of the attempts of a report's runs: wall time, thread time, and what a scheduler's
+// accounting recorded. Place in the flow: store rows -> here -> abstract, trials and environment.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +30,7 @@ struct JobsUsed {
 };
 JobsUsed jobs_used(const ReportData& data);
 
-/// By how the attempts ended.
+/// Returns the cost by the state in which attempts ended.
 std::map<std::string, Compute> compute_by_state(const ReportData& data);
 
 }  // namespace encore

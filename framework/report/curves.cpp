@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measurements over the steps: of each candidate the mean over its seeds, with a band from the lowest to the
-// highest. The database thins them, so that a million points cost no more than they show.
+// The section "curves": measurements over the steps: for each candidate the mean over its seeds, with a band
+// from the lowest to the highest. report.cpp calls curves_section(). The database bins the points, so that a
+// million points cost no more than they show. Read sections.hpp first.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,7 +14,7 @@ namespace encore {
 
 namespace {
 
-/// The largest numbers of lines that a reader can distinguish, and of visible points.
+/// The largest number of lines that a reader can distinguish, and of visible points.
 constexpr std::size_t most_curve_lines = 8;
 constexpr std::int64_t most_points = 300;
 
@@ -26,7 +27,7 @@ struct Line {
   std::vector<std::int64_t> runs;
 };
 
-/// The candidates with the best means; also of runs without a value, while there is room.
+/// Returns the candidates with the best means; also runs without a value, while there is room.
 std::vector<Line> lines_of(const ReportData& data) {
   std::vector<Line> lines;
   // One of each question in turn, so that each set of data has a line.
@@ -45,7 +46,7 @@ std::vector<Line> lines_of(const ReportData& data) {
   return lines;
 }
 
-/// The runs of the lines.
+/// Returns the runs of the lines.
 std::vector<RunRow> runs_of(const ReportData& data, const std::vector<Line>& lines) {
   std::vector<RunRow> runs;
   for (const RunRow& run : data.runs)
@@ -62,7 +63,7 @@ struct Spread {
   bool finite = true;
 };
 
-/// The mean over the runs that have a value in a bin, not weighted by points.
+/// Returns the mean over the runs that have a value in a bin, not weighted by points.
 Series series_of(const Line& line, const BinnedCurves& curves, double factor) {
   std::map<std::int64_t, Spread> bins;
   for (const std::int64_t run : line.runs) {
@@ -97,7 +98,8 @@ struct Curve {
   std::string title;
 };
 
-/// Whether one curve would flatten another on a linear axis: their highest values differ by a factor of 100.
+/// Returns whether one curve would flatten another on a linear axis: their highest values differ by a factor
+/// of 100.
 bool spans_decades(const std::vector<Series>& all) {
   double low = std::numeric_limits<double>::infinity(), high = 0.0;
   for (const Series& series : all) {
@@ -132,7 +134,7 @@ Drawn drawn_of(const ReportData& data) {
   return drawn;
 }
 
-/// The metrics by which checkpoints are chosen, each once, in the order of the questions.
+/// Returns the metrics by which checkpoints are chosen, each once, in the order of the questions.
 std::vector<std::string> choosers_of(const ReportData& data) {
   if (std::string selected = selected_metric(data.select); !selected.empty()) return {std::move(selected)};
   std::vector<std::string> names;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The data: files, sizes, lengths of examples, counts of labels, and cut examples.
+// The part "data" of the method: files, sizes, lengths of examples, counts of labels, and cut examples, as
+// the workers reported them. method.cpp calls data_section(). Read sections.hpp first.
 #include <algorithm>
 
 #include "report/sections.hpp"
@@ -9,7 +10,7 @@ namespace encore {
 
 namespace {
 
-/// One file in one role, with the workers' report about the set that they read from it.
+/// A file in a role, with the workers' report about the set that they read from it.
 struct Set {
   std::string role, path, sha256;
   std::size_t runs = 0;
@@ -17,7 +18,7 @@ struct Set {
   nlohmann::json max_length;
 };
 
-/// The files of a run, and for each set that data.split cut from the training file that file once more.
+/// Returns the files of a run; for each set that data.split cut from the training file, that file once more.
 std::vector<DatasetRow> with_shares(std::vector<DatasetRow> files, const Started* started) {
   const auto train = std::ranges::find(files, "train", &DatasetRow::role);
   if (started == nullptr || train == files.end()) return files;
@@ -79,7 +80,7 @@ TableBlock file_table(const std::vector<Set>& sets) {
   return table;
 }
 
-/// The counts of the tasks in any of the sets, in the order of their reports.
+/// Returns the names of the tasks' counts in any of the sets, in the order of their reports.
 std::vector<std::string> count_names(const std::vector<Set>& sets) {
   std::vector<std::string> names;
   for (const Set& set : sets)
@@ -121,7 +122,7 @@ TableBlock size_table(const std::vector<Set>& sets) {
   return table;
 }
 
-/// One column per set; sets that several tokenizers saw have their labels once.
+/// Returns the table of labels, one column per set. A set that several tokenizers have read is shown once.
 TableBlock label_table(const std::vector<Set>& sets) {
   TableBlock table;
   table.id = "data-labels";

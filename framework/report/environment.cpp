@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The origin of the numbers: code, build, machines, numeric environments, plugins, and the cost.
+// The section "environment": the origin of the numbers: code, build, machines, numeric environments, plugins,
+// and the cost. report.cpp calls environment_section(). Fields are shown as workers reported them, also
+// unknown ones. Read sections.hpp first.
 #include <algorithm>
 
 #include "base/number_text.hpp"
@@ -41,7 +43,8 @@ std::vector<Told> distinct(const ReportData& data, const Take& take) {
   return found;
 }
 
-/// An object, such as the plugins with their hashes: "adam 299e08f6, linear_head ab483091".
+/// Returns the text of a field; an object, such as the plugins with their hashes, as "adam 299e08f6,
+/// linear_head ab483091".
 std::string field_text(const nlohmann::json& value) {
   if (!value.is_object()) return setting_text(value);
   std::string text;
@@ -50,7 +53,7 @@ std::string field_text(const nlohmann::json& value) {
   return text;
 }
 
-/// The names of the fields of all that are shown, in their order.
+/// Returns the names of the fields of all values, in their order.
 std::vector<std::string> fields_of(const std::vector<Told>& shown) {
   std::vector<std::string> fields;
   for (const Told& told : shown)
@@ -60,14 +63,15 @@ std::vector<std::string> fields_of(const std::vector<Told>& shown) {
   return fields;
 }
 
-/// A field's name and value as people write them.
+/// Returns a field's name and value as people write them.
 std::pair<std::string, std::string> field_of(const std::string& name, const nlohmann::json& value) {
   if (name == "memory_bytes" && value.is_number_unsigned())
     return {"memory", fixed_text(value.get<double>() / (1 << 30), 1) + " GiB"};
   return {name, field_text(value)};
 }
 
-/// The fields that are equal in all, a row each, and then those that differ, with a column for each value.
+/// Adds a row for each field that is equal in all values, and then the fields that differ, with a column for
+/// each value.
 void add_fields(std::vector<Block>& blocks, const std::string& id, const std::string& caption,
                 const std::string& what, const std::vector<Told>& all) {
   if (all.empty()) {
@@ -115,7 +119,7 @@ nlohmann::json object_or_null(const nlohmann::json& value) {
 
 // --- code ---
 
-/// A table of states with their diffs behind it, under the id `what`.
+/// Adds a table of states, followed by their diffs, with the id `what`.
 void add_states(const std::vector<Told>& states, const std::string& what, const std::string& caption,
                 const std::string& table_name, std::vector<Block>& blocks) {
   if (states.empty()) return;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Examples of the test set with the output of the best candidate: words with one label each as marked spans,
-// found correctly, found wrongly and missed; every other record as its input with the prediction.
+// The section "examples": examples of the test set with the output of the best candidate: words with one
+// label each as marked spans (correct, wrong, missed); every other record as its input with the prediction.
+// report.cpp calls examples_section(). Examples of private data are not shown unless the user names the
+// section. Read sections.hpp first.
 #include <algorithm>
 
 #include "analysis/predictions.hpp"
@@ -12,7 +14,7 @@ namespace encore {
 
 namespace {
 
-/// Sentences shown of each kind, and the words a sentence may have.
+/// The largest number of sentences of each kind, and of words of a sentence.
 constexpr std::size_t most_of_kind = 4;
 constexpr std::size_t most_words = 40;
 
@@ -38,7 +40,7 @@ bool overlaps(const LabelSpan& a, const LabelSpan& b) {
   return a.begin < b.end && b.begin < a.end;
 }
 
-/// The label over a predicted span that is wrong: its own, and the true one.
+/// Returns the label over a wrong predicted span: its own label, and the true one.
 std::string wrong_label(const LabelSpan& span, const std::vector<LabelSpan>& truth) {
   for (const LabelSpan& other : truth)
     if (overlaps(span, other))
@@ -46,7 +48,7 @@ std::string wrong_label(const LabelSpan& span, const std::vector<LabelSpan>& tru
   return span.label;
 }
 
-/// The words, with each predicted span marked, and missed spans where nothing was predicted.
+/// Returns the words, with each predicted span marked, and missed spans where nothing was predicted.
 Text marked(const PredictedExample& sentence, const Judged& judged) {
   std::vector<Span> spans;
   const auto words = [&](std::int64_t begin, std::int64_t end) {
@@ -84,7 +86,7 @@ Text marked(const PredictedExample& sentence, const Judged& judged) {
   return spans;
 }
 
-/// Words that are labelled one by one.
+/// Returns the list of examples of one kind, for tasks with a label for each word.
 ItemList labelled_examples(const std::vector<PredictedExample>& examples, Kind kind) {
   ItemList list;
   for (const PredictedExample& example : examples) {
@@ -99,7 +101,7 @@ ItemList labelled_examples(const std::vector<PredictedExample>& examples, Kind k
   return list;
 }
 
-/// At most `most_words` words of a text: those around `part` if it has that, else the first ones.
+/// Returns at most `most_words` words of a text: those around `part` if the text has it, else the first ones.
 std::string excerpt(const std::string& text, const std::string& part) {
   if (static_cast<std::size_t>(std::count(text.begin(), text.end(), ' ')) < most_words) return text;
   const std::size_t found = part.empty() ? std::string::npos : text.find(part);
@@ -116,7 +118,7 @@ std::string excerpt(const std::string& text, const std::string& part) {
   return (begin > 0 ? "... " : "") + text.substr(begin, end - begin) + (end < text.size() ? " ..." : "");
 }
 
-/// Any other record: its fields, followed by the prediction.
+/// Returns a record of any other task: its fields, followed by the prediction.
 Text with_answer(const PredictedExample& example) {
   std::vector<Span> spans;
   for (const auto& [field, whole] : example.input) {
@@ -138,7 +140,8 @@ std::size_t words_in(const PredictedExample& example) {
   return blanks;
 }
 
-/// Short examples; if all are long, as the contexts of questions are, excerpts of the first.
+/// Returns a list of short examples; if all are long, as the contexts of questions are, excerpts of the first
+/// ones.
 ItemList plain_examples(const std::vector<PredictedExample>& examples, bool right) {
   const auto is_short = [](const PredictedExample& example) { return words_in(example) <= most_words; };
   const bool any = std::ranges::none_of(examples, is_short);
@@ -157,7 +160,7 @@ void add_list(const char* title, ItemList list, std::vector<Block>& blocks) {
   blocks.push_back(std::move(list));
 }
 
-/// "Examples of test as a has them, ..."
+/// Returns the introduction: "Examples of test as a has them, ...".
 std::vector<Span> introduction(const std::string& what, const std::string& split, const RunRow& run) {
   return {{what + " of " + split + " as "},
           code(run.name),
@@ -190,7 +193,7 @@ void add_blocks(const std::vector<PredictedExample>& examples, const std::string
   add_list("Something missed:", labelled_examples(examples, Kind::missed), blocks);
 }
 
-/// The first run of the best candidate with predictions, or the reason why there is none.
+/// Adds examples of the first run of the best candidate with predictions, or the reason why there is none.
 void add_examples(const ReportData& data, const Question& question, const std::string& split,
                   std::vector<Block>& blocks) {
   const std::optional<std::size_t> first = question.first();

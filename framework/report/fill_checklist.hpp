@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A checklist from the data of a report: what report.cpp calls.
+// fill_checklist(): a checklist from the data of a report. report.cpp calls it in make_checklist();
+// checklist.cpp implements it. Other folders use checklist.hpp.
 #pragma once
 
 #include "report/checklist.hpp"
@@ -7,7 +8,7 @@
 
 namespace encore {
 
-/// Throws Error that names the nearest list.
+/// Throws Error, with the nearest name, if there is no checklist of this name.
 void require_checklist(const std::string& name);
 Checklist fill_checklist(const ReportData& data, const std::string& name);
 

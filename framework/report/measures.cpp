@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All measures of the chosen checkpoints, not only the one of the report: a row per candidate, a
-// column per measure; for programs also one number per cell.
+// The section "measures": all measures of the best checkpoints, not only that of the report: a row per
+// candidate, a column per measure; for programs also one number per row. results.cpp calls
+// measures_section(). Read sections.hpp first.
 #include <algorithm>
 
 #include "report/sections.hpp"
@@ -12,7 +13,7 @@ namespace {
 
 const std::vector<std::string> splits = {"dev", "test"};
 
-/// The metrics on that split of which a run of the question has a result, without members of families.
+/// Returns the metrics on a split for which a run of the question has a result, without members of families.
 std::vector<Metric> metrics_of(const Question& question, const std::string& split) {
   std::vector<Metric> metrics = question.metrics.in_order(question.metric().name, {split});
   std::erase_if(metrics, [&](const Metric& metric) {
@@ -46,7 +47,7 @@ TableBlock split_table(const ReportData& data, const Question& question, const s
   return table;
 }
 
-/// One number per cell, for programs.
+/// Returns a table with one number per row, for programs.
 TableBlock long_table(const Question& question) {
   TableBlock table;
   table.id = "measures-" + question.id;

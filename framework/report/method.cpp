@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The method, complete enough to repeat it: model, training, data, and every setting with its place.
+// The section "method", complete enough to repeat the runs: model, training, data, and every setting with its
+// place. report.cpp calls method_section(). Read sections.hpp first; architecture.cpp draws the model.
 #include <algorithm>
 #include <set>
 
@@ -11,7 +12,7 @@ namespace encore {
 
 namespace {
 
-/// The run whose model is described: of the candidate with the best mean, else the first.
+/// Returns the run whose model is described: of the candidate with the best mean, else the first run.
 const RunRow& shown_run(const ReportData& data) {
   for (const Question& question : data.questions)
     if (const auto first = question.first())
@@ -22,7 +23,7 @@ const RunRow& shown_run(const ReportData& data) {
 
 // --- model ---
 
-/// Candidates whose models have the same parts, one beside the other: the best mean first.
+/// Returns the table of parameters of the candidates whose models have the same parts, the best mean first.
 TableBlock size_table(const ReportData& data) {
   struct Size {
     const Started* reported;
@@ -173,7 +174,7 @@ Section training_section(const ReportData& data) {
 
 // --- settings ---
 
-/// "study.toml:14" from "study.toml:14:30": the column is of no use on paper.
+/// Returns "study.toml:14" for "study.toml:14:30", because the column is of no use on paper.
 std::string line_of(const std::string& at) {
   const std::size_t column = at.rfind(':');
   if (column == std::string::npos || column == 0) return at;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes the parts of a model card from the record of a run. Read model_card.hpp first.
+// model_card(): writes the README.md of an exported run from the record of that run. `exp export` calls it.
+// Only recorded facts appear. The head of the file is read by the Hugging Face hub, so its keys are fixed.
+// Read model_card.hpp first.
 #include "report/model_card.hpp"
 
 #include <algorithm>
@@ -19,7 +21,7 @@ namespace encore {
 
 namespace {
 
-/// A line of a table; cells are Markdown already.
+/// Returns a line of a table; the cells are Markdown already.
 std::string row_of(const std::vector<std::string>& cells) {
   std::string line = "|";
   for (const std::string& cell : cells) line += " " + cell + " |";
@@ -30,7 +32,7 @@ std::string in_code(const std::string& text) {
   return markdown_code(text, true);
 }
 
-/// The measures that this run has, the leading one first.
+/// Returns the measures that this run has, the leading one first.
 std::vector<Metric> metrics_of(Store& store, const RunRow& run) {
   const Metrics all = read_metrics(store.database(), {run});
   std::vector<Metric> metrics = all.in_order(leading_metric(store, {run}).name, {"test", "dev"});
@@ -81,7 +83,7 @@ std::string with_changes(const std::string& state, const std::string& diff) {
   return state.empty() || diff.empty() ? state : state + ", and changes to it";
 }
 
-/// The source of Encore as a sentence.
+/// Returns a sentence about the source of Encore, or "".
 std::string source_of(const AttemptRow& attempt) {
   if (!attempt.source) return "";
   const SourceVersion& source = *attempt.source;
@@ -142,7 +144,7 @@ std::string use(const ExportAnswer& model) {
          ".from_pretrained(DIR)\n```\n";
 }
 
-/// "It is an encoder. Encore trained it, starting from random weights.", from the recorded settings.
+/// Returns "It is an encoder. Encore trained it, starting from random weights.", from the recorded settings.
 std::string origin_text(Store& store, const RunRow& run) {
   const std::vector<ParamRow> params = store.read_params(run.number);
   const ModelOrigin origin = model_origin(store, run, [&](const std::string& key) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The model card of an exported run, as Markdown with the head that the Hugging Face hub reads: its training,
-// its scores with their uncertainty, and how to verify them. Place in the flow: `exp export`
-// writes it as README.md beside the weights; its content comes from the database and from the files of the
-// worker.
+// model_card(): the model card of an exported run, as Markdown with the head that the Hugging Face hub reads:
+// its training, its scores with their uncertainty, and how to verify them. Place in the flow: `exp export`
+// writes it as README.md beside the weights, from the database and the worker's files.
 #pragma once
 
 #include <string>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the settings of model.from, of frozen and tied parts and of the teacher, and words their meaning.
+// model_origin(): reads the settings of model.from, of frozen and tied parts and of the teacher, and words
+// their meaning. abstract.cpp, checklist_facts.cpp and model_card.cpp use its sentences. Read
+// model_origin.hpp first.
 #include "report/model_origin.hpp"
 
 #include <algorithm>
@@ -14,13 +16,13 @@ namespace {
 
 constexpr std::size_t most_names = 4;
 
-/// The text of a setting; empty for a value of another type.
+/// Returns the text of a setting; empty for a value of another type.
 std::string text_setting(const SettingOf& setting, const std::string& key) {
   const nlohmann::json value = setting(key);
   return value.is_string() ? setting_text(value) : "";
 }
 
-/// The strings of a list; empty for values of other types.
+/// Returns the strings of a list as text; empty for values of other types.
 std::string list_setting(const SettingOf& setting, const std::string& key) {
   const nlohmann::json value = setting(key);
   std::vector<std::string> texts;
@@ -34,7 +36,8 @@ std::string kind_of(const SettingOf& setting) {
   return setting("model.causal") == nlohmann::json(true) ? "decoder" : "encoder";
 }
 
-/// The name of the run that the table `key` names, "base"; for one of an experiment "base of base.toml".
+/// Returns the name of the run that the table `key` names, "base"; for a run of an experiment "base of
+/// base.toml".
 std::string named_run(Store& store, const RunRow& run, const SettingOf& setting, const std::string& key,
                       Need need) {
   const std::string id = text_setting(setting, key + ".run"),
@@ -56,7 +59,7 @@ std::string restrictions_of(const SettingOf& setting) {
   return parts.empty() ? "" : "with " + listed(parts);
 }
 
-/// "run a", "runs a and b", "7 runs"
+/// Returns "run a", "runs a and b" or "7 runs".
 std::string several(const std::string& plural, const std::set<std::string>& names) {
   if (names.size() > most_names) return thousands(static_cast<std::int64_t>(names.size())) + " " + plural;
   const std::string word = names.size() == 1 ? plural.substr(0, plural.size() - 1) : plural;

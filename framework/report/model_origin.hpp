@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where a model comes from, in words: the kind of model, its initial weights, and its trained
+// ModelOrigin: where a model comes from, in words: the kind of model, its initial weights, and its trained
 // parts. Each word follows from a recorded setting. Place in the flow: the abstract, the checklists and the
 // model card use these sentences, so that none of them assumes an encoder that is trained from random
 // weights.
@@ -27,17 +27,17 @@ struct ModelOrigin {
   std::string predecessor;   ///< the run that this one retrains; empty: no run
   std::string restrictions;  ///< "with low-rank adapters of rank 8 on qkv"; empty: every parameter is trained
 
-  /// Whether one sentence can describe both models, with their names listed.
+  /// Returns whether one sentence can describe both models, with their names listed.
   bool same_but_for_names(const ModelOrigin& other) const;
 };
 
 ModelOrigin model_origin(Store& store, const RunRow& run, const SettingOf& setting);
 
-/// "random weights", "the weights of run base", "the weights of runs a, b and c": for origins that are the
-/// same except for names.
+/// Returns "random weights", "the weights of run base" or "the weights of runs a, b and c", for origins that
+/// are equal except for names.
 std::string start_text(const std::vector<ModelOrigin>& origins);
-/// The parts of a sentence that follow the start, such as "learning from run base as teacher" and "to replace
-/// run old".
+/// Returns the parts of a sentence that follow the start, such as "learning from run base as teacher" and "to
+/// replace run old".
 std::vector<std::string> further_texts(const std::vector<ModelOrigin>& origins);
 
 }  // namespace encore

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The numbers behind the answer, for checking: every interval of every candidate, every test of every pair.
+// The tables behind the answer, for checking: every interval of every candidate, every test of every pair.
+// results.cpp calls candidate_table() and pair_table(). Read sections.hpp first; answer.cpp has the short
+// table for people.
 #include "report/power.hpp"
 #include "report/sections.hpp"
 #include "report/wording.hpp"

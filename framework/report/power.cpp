@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the pairs that need more seeds, and words the smallest and the largest number.
+// power_text(): finds the pairs that need more seeds for a decision, and words the smallest and the largest
+// number. answer.cpp and `exp compare` call it. Read power.hpp first.
 #include "report/power.hpp"
 
 #include <algorithm>
@@ -16,7 +17,8 @@ std::string pair_name(const Pair& pair, const std::vector<std::string>& letters)
   return letters[pair.a] + " and " + letters[pair.b];
 }
 
-/// The number of seeds that it would take: "about 12 seeds"; "about 12 (A and B) to 300 seeds (A and C)".
+/// Returns the number of seeds that a decision would take: "about 12 seeds", or "about 12 (A and B) to 300
+/// seeds (A and C)".
 std::string seeds_text(std::vector<const Pair*> pairs, const std::vector<std::string>& letters) {
   const auto needs = [](const Pair* pair) {
     return pair->needed ? static_cast<double>(*pair->needed) : HUGE_VAL;

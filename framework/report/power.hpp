@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The number of seeds that tests without a decision would have needed, in one sentence for all pairs.
+// power_text(): the number of seeds that undecided tests would have needed, in one sentence for all pairs of
+// a comparison. Place in the flow: analysis computes the numbers (Comparison) -> here -> tables of reports
+// and `exp compare`.
 #pragma once
 
 #include <string>
@@ -9,12 +11,12 @@
 
 namespace encore {
 
-/// "3 of 6 pairs are not distinguished; with 80 % power at alpha 0.05 over 6 pairs the differences that were
-/// seen would take from about 9 (A, D) to about 4,300 seeds (B, C)." Empty if every pair is distinguished or
-/// refused.
+/// Returns "3 of 6 pairs are not distinguished; with 80 % power at alpha 0.05 over 6 pairs the differences
+/// that were seen would take from about 9 (A, D) to about 4,300 seeds (B, C)."; empty if every pair is
+/// distinguished or refused.
 std::string power_text(const Comparison& comparison, const std::vector<std::string>& letters);
 
-/// The reasons why pairs were not tested, each once: "No test of A and B, A and C: ...".
+/// Returns the reasons why pairs were not tested, each once: "No test of A and B, A and C: ...".
 std::vector<std::string> refusal_texts(const Comparison& comparison, const std::vector<std::string>& letters);
 
 }  // namespace encore

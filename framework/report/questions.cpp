@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Groups runs by the data they were scored on, names their candidates, and tests them against each other.
-// read_report_data() of report_data.cpp calls this once.
+// questions_of(): groups runs by the data they were scored on, names their candidates, and tests the
+// candidates against each other. read_report_data() of report_data.cpp calls it once; all sections use the
+// result. Read report_data.hpp first.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -13,13 +14,14 @@ namespace encore {
 
 namespace {
 
-/// The largest number of candidates of which all pairs are tested; beyond it only the best against the
-/// others.
+/// The largest number of candidates of which all pairs are tested. With more, only the best is tested against
+/// the others.
 constexpr std::size_t most_for_all_pairs = 12;
-/// The largest number of runs whose predictions are read; more take longer than everything else together.
+/// The largest number of runs whose predictions are read. More would take longer than all the rest of the
+/// report.
 constexpr std::size_t most_runs_for_examples = 40;
 
-/// The data that a run was scored on.
+/// Returns the data that a run was scored on; null if it is not recorded.
 const DatasetRow* set_of(const ReportData& data, const RunRow& run, const std::string& role) {
   const auto files = data.datasets.find(run.number);
   if (files == data.datasets.end()) return nullptr;
@@ -30,13 +32,13 @@ const DatasetRow* set_of(const ReportData& data, const RunRow& run, const std::s
 
 // --- names ---
 
-/// Whether a part of a name, "learning_rate=1e-05", may begin here: not within a number.
+/// Returns whether a part of a name, such as "learning_rate=1e-05", may begin here, that is, not within a
+/// number.
 bool begins_part(const std::string& name, std::size_t at) {
   return at < name.size() && std::isalpha(static_cast<unsigned char>(name[at])) != 0;
 }
 
-/// The number of characters that all names have in common in front: whole parts only, and each name keeps a
-/// rest.
+/// Returns the length of the beginning that all names share: whole parts only, and each name keeps a rest.
 std::size_t common_front(const std::vector<std::string>& names) {
   const std::string& first = names.front();
   std::size_t front = 0;
@@ -49,7 +51,7 @@ std::size_t common_front(const std::vector<std::string>& names) {
   return front;
 }
 
-/// The same at the back: "-warmup_steps=20".
+/// Returns the length of the end that all names share, such as that of "-warmup_steps=20".
 std::size_t common_back(const std::vector<std::string>& names, std::size_t front) {
   const std::string& first = names.front();
   std::size_t back = 0;
@@ -66,8 +68,8 @@ std::size_t common_back(const std::vector<std::string>& names, std::size_t front
   return back;
 }
 
-/// Names without the common parts of those with a value; a differently named run that only failed lengthens
-/// no other name.
+/// Returns names without the parts that all candidates with a value share. A run with a different name that
+/// only failed does not lengthen other names.
 std::vector<std::string> short_names(Question& question) {
   std::vector<std::string> names, scored;
   for (const Candidate& candidate : question.comparison.candidates) {
@@ -117,8 +119,8 @@ struct Scored {
 
 using RunGroups = std::map<Scored, std::vector<RunRow>>;
 
-/// The groups of `runs` by the file that they were scored on: its name and content in the role "test" or
-/// "dev".
+/// Returns the groups of `runs` by the file that they were scored on: its name and content in the role "test"
+/// or "dev".
 std::map<std::pair<std::string, std::string>, std::vector<RunRow>> by_file(
     const ReportData& data, const std::vector<RunRow>& runs, const std::vector<std::string>& roles) {
   std::map<std::pair<std::string, std::string>, std::vector<RunRow>> groups;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Selects the runs, asks each section in turn, and joins them to one document.
+// make_report(): selects the runs, asks each section in turn, and joins the sections to one document;
+// make_checklist() uses the same data. `exp report` calls them. A new section is a row in sections_of() and a
+// name in section_choice.cpp. Read report.hpp first.
 #include "report/report.hpp"
 
 #include <algorithm>
@@ -41,7 +43,7 @@ Chosen choose(Store& store, const RunSelection& selection) {
   return {std::move(runs), std::move(subject)};
 }
 
-/// Makes only the wanted sections: examples and classes read every prediction.
+/// Makes only the wanted sections, since examples and classes read every prediction.
 std::vector<Section> sections_of(const ReportData& data, const SectionChoice& choice) {
   struct Part {
     const char* id;
@@ -66,7 +68,7 @@ std::vector<Section> sections_of(const ReportData& data, const SectionChoice& ch
   return sections;
 }
 
-/// Placed after the results, if they are there.
+/// Adds the section after the results, if they are there, else first.
 void add_against(Document& document, Section section) {
   const bool results = !document.sections.empty() && document.sections.front().id == "results";
   document.sections.insert(document.sections.begin() + (results ? 1 : 0), std::move(section));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The queries of a report, and the facts that all sections derive from their rows.
+// read_report_data(): reads the rows of a report with a fixed number of queries, and derives the facts that
+// all sections use. report.cpp calls it. Read report_data.hpp first; questions.cpp groups the runs.
 #include "report/report_data.hpp"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace encore {
 
 namespace {
 
-/// The choice of checkpoints, if all runs agree.
+/// Returns how checkpoints are chosen, "max dev/f1", if all runs agree; else "".
 std::string selection_of(const ReportData& data) {
   std::set<std::string> rules;
   for (const RunRow& run : data.runs) rules.insert(setting_text(data.setting(run, "train.select")));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ReportData: the data of a report, read once with a fixed number of queries. Place in the flow:
-// report.cpp gathers it, the sections (sections.hpp) only read it.
+// ReportData: the data of a report, read once with a fixed number of queries; Question: the candidates that
+// are compared on the same data. Place in the flow: report.cpp reads it through read_report_data(),
+// questions.cpp groups the runs, the sections (sections.hpp) only read it.
 #pragma once
 
 #include <map>
@@ -57,33 +58,34 @@ struct ReportData {
   std::vector<Question> questions;
   std::set<std::int64_t> searched;  ///< runs that a search has proposed, or trained again
 
-  /// The names of the metrics of the questions, each once.
+  /// Returns the names of the metrics of the questions, each once.
   std::vector<std::string> metric_names() const;
-  /// Whether all runs of the question are those of searches, or any is.
+  /// Return whether all runs of the question, or any of them, are those of searches.
   bool all_searched(const Question& question) const;
   bool any_searched(const Question& question) const;
-  /// The run's last attempt whose worker reported its start; null if none did.
+  /// Returns the run's last attempt whose worker reported its start; null if none did.
   const AttemptRow* told(const RunRow& run) const;
-  /// That report.
+  /// Returns the report of the start of that attempt; null if there is none.
   const Started* started(const RunRow& run) const;
-  /// The report about one of its data sets ("train"); null if no attempt reported it.
+  /// Returns the worker's report about one of the run's data sets ("train"); null if no attempt reported it.
   const SetFacts* facts(const RunRow& run, const std::string& role) const;
-  /// A setting's value; null if the run has none.
+  /// Returns a setting's value; null if the run does not have the setting.
   nlohmann::json setting(const RunRow& run, const std::string& key) const;
-  /// Whether a section must not show examples of the question's data: a run forbids it, and the user did not
-  /// name the section.
+  /// Returns whether a section must not show examples of the question's data: a run forbids it, and the user
+  /// did not name the section.
   bool hides_texts(const Question& question, const std::string& section) const;
-  /// A caption about a question: with its title in front if the report has several questions.
+  /// Returns a caption about a question, which begins with the question's title if the report has several
+  /// questions.
   std::string caption_of(const Question& question, const std::string& text) const;
-  /// The number of rows that a table of `all` rows shows.
+  /// Returns the number of rows that a table of `all` rows shows.
   std::size_t rows_of(std::size_t all) const;
-  /// Whether tables are for programs, which want every number.
+  /// Returns whether tables are for programs, which want every number.
   bool complete() const { return options.most_rows == 0; }
 };
 
-/// Groups the runs by the data they were scored on. The metric of each group is the one that the options
-/// name, else the metric by which its runs choose their checkpoints. `data` has its runs, settings and data
-/// sets.
+/// Returns the groups of the runs by the data they were scored on. The metric of each group is the one that
+/// the options name, else the metric by which its runs choose their checkpoints. `data` has its runs,
+/// settings and data sets.
 std::vector<Question> questions_of(const ReportData& data);
 
 ReportData read_report_data(Store& store, const std::vector<RunRow>& runs, const std::string& subject,

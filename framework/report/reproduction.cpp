@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Evidence that the results are reproducible: digests and verdicts; and facts that were not recorded.
-// commands.cpp says how to repeat the runs.
+// The section "reproduction": evidence that the results are reproducible (digests and verdicts), and facts
+// that were not recorded. report.cpp calls reproduction_section(). Missing facts are listed and never filled
+// in. Read sections.hpp first; commands.cpp says how to repeat the runs.
 #include <algorithm>
 
 #include "report/compute.hpp"
@@ -11,7 +12,7 @@ namespace encore {
 
 namespace {
 
-/// The digest of the parameters after the last step that has one.
+/// Returns the digest of the parameters after the last step that has one; null if there is none.
 const DigestRow* parameters_of(const RunBatch::ByRun<DigestRow>& digests, std::int64_t run) {
   const auto own = digests.find(run);
   if (own == digests.end()) return nullptr;
@@ -81,7 +82,7 @@ Section digest_section(const ReportData& data) {
 
 // --- missing facts ---
 
-/// The number of started runs that fulfil a condition, as text; empty if none does.
+/// Returns the number of started runs for which `lacks` holds, as text; empty if there are none.
 std::string lacking(const ReportData& data, const std::string& what, const auto& lacks) {
   std::size_t count = 0, begun = 0;
   for (const RunRow& run : data.runs) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The results: per question the answer, then the numbers behind it; then all measures, classes and trials.
+// The section "results": for each question the answer, then the numbers behind it; then all measures, classes
+// and trials. report.cpp calls results_section(), or the brief form. Read sections.hpp first; answer.cpp and
+// numbers.cpp have the tables.
 #include "report/sections.hpp"
 #include "report/wording.hpp"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Places the axes, the roofs, the points and their key so that no label covers another.
+// draw_roofline(): places axes, roofs, points and key so that no label covers another. `exp bench` calls it
+// to write a picture. Read roofline.hpp first.
 #include "report/roofline.hpp"
 
 #include <algorithm>
@@ -40,7 +41,7 @@ std::string digits(double value, int behind) {
   return text;
 }
 
-/// Three figures: 0.0123, 1.23, 123.
+/// Returns the number with three figures: 0.0123, 1.23, 123.
 std::string rounded(double value) {
   const int before = value > 0.0 ? static_cast<int>(std::floor(std::log10(value))) : 0;
   return digits(value, std::clamp(2 - before, 0, 4));
@@ -56,7 +57,7 @@ std::vector<Point> points_of(const StepSummary& step) {
   return points;
 }
 
-/// The axes, with a title above them; leaves a margin inside all edges.
+/// Draws the axes with a title above them, and leaves a margin inside all edges.
 Plot draw_axes(Drawing& drawing, const MachineSummary& machine, const std::vector<Point>& points) {
   AxisRange x{true}, y{true};
   const auto around = [](AxisRange& extent, double value, double factor) {
@@ -83,8 +84,8 @@ Plot draw_axes(Drawing& drawing, const MachineSummary& machine, const std::vecto
   return draw_plot(drawing, layout);
 }
 
-/// The limits with their names along the lines, as far as they lie in the plot. Returns the places of the
-/// names.
+/// Draws the limits of the machine with their names along the lines, as far as they lie in the plot. Returns
+/// the places of the names.
 std::vector<Box> draw_roofs(Drawing& drawing, const Plot& plot, const MachineSummary& machine) {
   const double bandwidth = machine.bandwidth() / giga;
   const double lowest = std::max(plot.x.range.low, plot.y.range.low / bandwidth);
@@ -125,7 +126,8 @@ std::vector<Box> draw_roofs(Drawing& drawing, const Plot& plot, const MachineSum
   return taken;
 }
 
-/// Each point, with its number in a free place beside it; a number further away has a line to its point.
+/// Draws each point, with its number in a free place beside it; a number further away has a line to its
+/// point.
 void draw_points(Drawing& drawing, const Plot& plot, const std::vector<Point>& points,
                  std::vector<Box> taken) {
   for (const Point& point : points) {
@@ -170,7 +172,7 @@ void draw_points(Drawing& drawing, const Plot& plot, const std::vector<Point>& p
   }
 }
 
-/// "1  encore::adam   5.3 %   36.6 GFLOP/s", from the largest share down, column after column.
+/// Draws the key: "1  encore::adam   5.3 %   36.6 GFLOP/s", from the largest share down, column after column.
 void draw_key(Drawing& drawing, const std::vector<Point>& points, std::size_t left_out) {
   const double width = plot_width / columns, top = drawing.height + line_height;
   const std::size_t rows = (points.size() + columns - 1) / columns;

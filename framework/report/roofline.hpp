@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The roofline of a measured step (Williams, Waterman and Patterson 2009): operations per byte against
-// operations per second, on logarithmic axes; the machine's limits are lines, kernels are numbered points
-// below them, and a key under the plot names each number.
+// draw_roofline(): the roofline of a measured step (Williams, Waterman and Patterson 2009): operations per
+// byte against operations per second, on logarithmic axes; the machine's limits are lines, kernels are
+// numbered points below them. Place in the flow: bench results (BenchSummary) -> here -> a picture of `exp
+// bench`.
 #pragma once
 
 #include "analysis/bench_summary.hpp"
@@ -9,8 +10,9 @@
 
 namespace encore {
 
-/// Shows the kernels with the largest shares whose work is known; the key counts the others. With margins,
-/// for a file of its own. Throws Error if the work of all kernels, or a limit of the machine, is unknown.
+/// Returns the drawing of the kernels with the largest shares whose work is known; the key counts the others.
+/// It has margins, for a file of its own. Throws Error if the work of all kernels, or a limit of the machine,
+/// is unknown.
 Drawing draw_roofline(const BenchSummary& summary, const StepSummary& step);
 
 }  // namespace encore

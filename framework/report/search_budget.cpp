@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Draws the best score so far, and the expected best of independent random draws beside it.
+// budget_blocks(): draws the best score of a search so far, and the expected best of independent random draws
+// beside it. searches.cpp calls it. Read search_budget.hpp first.
 #include "report/search_budget.hpp"
 
 #include <algorithm>
@@ -15,12 +16,12 @@ namespace encore {
 
 namespace {
 
-/// The largest number of draws in a picture; the sums take the square of it.
+/// The largest number of draws in a picture; the cost of the sums grows with its square.
 constexpr std::size_t most_draws = 200;
-/// With fewer random draws a curve of their best says nothing.
+/// The smallest number of random draws for which a curve of their best has a meaning.
 constexpr std::size_t fewest_draws = 4;
 
-/// Settings that no variable of the space sets, from the first run of the search.
+/// Returns the settings that no variable of the space sets, from the first run of the search.
 std::map<std::string, nlohmann::json> constants_of(const ReportData& data, const SearchView& view) {
   std::map<std::string, nlohmann::json> constants;
   for (const TrialRow& trial : view.record.trials) {
@@ -37,8 +38,8 @@ std::map<std::string, nlohmann::json> constants_of(const ReportData& data, const
   return constants;
 }
 
-/// Whether draws of the one are draws of the other too. Options that only one of the two runs has belong to a
-/// different choice of the two.
+/// Returns whether random draws of one search are also draws of the other: space and constant settings are
+/// equal. Options that only one of the two runs has are ignored, because they belong to different choices.
 bool asks_the_same(const ReportData& data, const SearchView& a, const SearchView& b) {
   if (a.row.space != b.row.space || a.row.backend != b.row.backend || a.options.epochs != b.options.epochs ||
       a.options.objectives.size() != 1 || b.options.objectives.size() != 1 ||
@@ -90,7 +91,7 @@ Draws random_draws(const ReportData& data, const SearchView& view, const std::de
   return draws;
 }
 
-/// A step rises where a trial has ended.
+/// Returns the best score so far as steps; a step rises where a trial has ended.
 Series observed_series(const std::vector<BudgetPoint>& points, const Unit& unit) {
   Series series{"best so far", {}, {}};
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -136,7 +137,7 @@ TableBlock draws_table(const SearchView& view, const Metric& metric, const std::
   return table;
 }
 
-/// Describes the two curves, or why one is missing.
+/// Returns a text that describes the two curves, or why one is missing.
 std::string explanation(const SearchView& view, const Draws& draws) {
   std::string text =
       "A training is one trial to its end; pruned and failed trials count by their length. The best "

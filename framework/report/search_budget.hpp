@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The return on the budget of a search: the best score so far against the number of trainings,
-// beside the expected best of independent random draws of the same space. Place in the flow:
-// searches.cpp asks.
+// budget_blocks(): the return on the budget of a search: the best score so far against the number of
+// trainings, beside the expected best of independent random draws of the same space. Place in the flow:
+// searches.cpp asks for it for each search with one objective.
 #pragma once
 
 #include <deque>
@@ -13,8 +13,8 @@
 
 namespace encore {
 
-/// Blocks for a search with one objective; otherwise none. Random draws are taken from all `searches` of the
-/// same space and experiment.
+/// Returns the blocks for a search with one objective, otherwise none. Random draws are taken from all
+/// `searches` of the same space and experiment.
 std::vector<Block> budget_blocks(const ReportData& data, const SearchView& view,
                                  const std::deque<SearchView>& searches, const std::string& id);
 

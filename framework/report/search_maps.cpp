@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A cell is the mean over all other variables; the side with more cells is horizontal.
+// search_maps(): draws the score over two variables of a search at once. A cell is the mean over all other
+// variables, by the forest of importance.hpp; the side with more cells is horizontal. search_pictures.cpp
+// calls it. Read search_maps.hpp first.
 #include "report/search_maps.hpp"
 
 #include <algorithm>
@@ -43,7 +45,7 @@ MapSide side_of(const RandomVariable& variable) {
   return side;
 }
 
-/// The place of a value among the cells, in cells.
+/// Returns the place of a value on the side, in units of cells.
 double place_among(const RandomVariable& variable, const MapSide& side, double value) {
   if (variable.law == RandomVariable::Law::choice) return value + 0.5;
   if (has_few_values(variable)) return value - variable.low + 0.5;
@@ -101,7 +103,7 @@ Figure map_figure(const SearchSubject& subject, const Found& found, std::size_t 
   return figure;
 }
 
-/// The pairs with the largest shares, all together.
+/// Returns the pairs that explain most of the variance, alone and by interaction together.
 std::vector<search::PairShare> mapped_pairs(const Found& found) {
   std::vector<search::PairShare> pairs = found.pairs();
   std::ranges::stable_sort(pairs, [&](const search::PairShare& a, const search::PairShare& b) {

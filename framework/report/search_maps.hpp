@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Maps of a search: the score over two variables at once, by the forest of the importances, with the
-// trials as dots. Place in the flow: search_pictures.cpp, if enough trials have a score.
+// search_maps(): maps of a search: the score over two variables at once, by the forest of the importances
+// (plan/search/importance.hpp), with the trials as dots. Place in the flow: search_pictures.cpp asks for them
+// if enough trials have a score.
 #pragma once
 
 #include <vector>
@@ -11,7 +12,8 @@
 
 namespace encore {
 
-/// Returns the maps of the pairs with the largest shares, all pairs together.
+/// Returns the maps of the pairs with the largest shares, in which effects of both variables and their
+/// interaction count.
 std::vector<Figure> search_maps(const SearchSubject& subject, const search::Importance& found);
 
 }  // namespace encore

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The influence of the variables of a search on its score: the share that each explains
-// (plan/search/importance.hpp), each against the score, the most important ones in pairs (search_maps.hpp),
-// and all together in parallel coordinates.
+// search_pictures(): the influence of the variables of a search on its score: the share that each explains
+// (plan/search/importance.hpp), each variable against the score, the most important ones in pairs
+// (search_maps.hpp), and all together in parallel coordinates. searches.cpp calls it. Read sections.hpp
+// first.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -23,7 +24,8 @@ using Found = search::Importance;
 constexpr std::size_t most_slices = 6;
 constexpr std::size_t most_axes = 7;  // of parallel coordinates, without the score
 constexpr std::size_t most_trials_drawn = 1000;
-/// A share of the variance in percent. An estimate below 0 is noise about a share that is small.
+/// Returns a share of the variance in percent. An estimate below 0 is noise about a small share and becomes
+/// 0.
 double share_percent(double share) {
   return std::max(0.0, 100.0 * share);
 }

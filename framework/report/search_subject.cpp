@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kind of axis of a variable, and its labels.
+// SearchSubject: decides the kind of axis of a variable and its labels, and returns values and coordinates of
+// trials. search_pictures.cpp and search_maps.cpp use it. Read search_subject.hpp first.
 #include "report/search_subject.hpp"
 
 #include <limits>

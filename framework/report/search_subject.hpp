@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // SearchSubject: one objective of a search, with the facts about trials and variables that all its pictures
-// need. Place in the flow: search_pictures.cpp makes one for each objective; search_maps.hpp draws it too.
+// need. Place in the flow: search_pictures.cpp makes one for each objective and draws it; search_maps.hpp
+// draws it too.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +15,13 @@
 
 namespace encore {
 
-/// Cells of a map along a variable of numbers.
+/// The number of cells of a map along a variable of numbers.
 inline constexpr std::size_t map_cells = 12;
 
 bool is_logarithmic(const RandomVariable& variable);
-/// Whether the variable is a short range of integers, of which each has a cell.
+/// Returns whether the variable is a short range of integers, each of which has a cell.
 bool has_few_values(const RandomVariable& variable);
-/// The name of each value of a variable with few values; otherwise empty.
+/// Returns the name of each value of a variable with few values; empty for other variables.
 std::vector<std::string> names_of_values(const RandomVariable& variable);
 
 /// One objective of a search, with the facts that all its pictures need.
@@ -34,16 +35,16 @@ struct SearchSubject {
 
   std::string title() const { return "Search " + view.row.name; }
   const search::Trial& trial(std::size_t number) const { return view.history().trials[number]; }
-  /// The last score that the trial has; NaN without one.
+  /// Returns the last score of the trial; NaN if it has none.
   double value(std::size_t number) const;
-  /// For a variable with few values the number of the value, counted from 0.
+  /// Returns the coordinate of a trial. For a variable with few values it is the index of the value.
   double coordinate(std::size_t number, std::size_t variable) const;
   bool is_complete(std::size_t number) const {
     return view.leaderboard.states[number].last == search::Outcome::complete;
   }
 };
 
-/// "complete", "after 3 epochs": the length of a trial with a score.
+/// Returns the length of a trial with a score: "complete" or "after 3 epochs".
 std::string state_text(const SearchSubject& subject, std::size_t trial);
 
 }  // namespace encore

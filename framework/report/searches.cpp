@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Searches that proposed runs of this report: their cost, their best trials, and the scores of those with
-// fresh seeds. Read next: search_budget.cpp, search_pictures.cpp.
+// The section "searches": searches that proposed runs of this report: their cost, their best trials, and the
+// scores of those with fresh seeds. report.cpp calls searches_section(). Read sections.hpp first. Read next:
+// search_budget.cpp, search_pictures.cpp.
 #include <deque>
 
 #include "plan/search/search.hpp"
@@ -28,7 +29,7 @@ bool has_run_of(const SearchRecord& record, const ReportData& data) {
   });
 }
 
-/// Oldest first, so that ids stay the same if another search follows.
+/// Returns the searches, oldest first, so that ids stay the same if another search follows.
 Searches searches_of(const ReportData& data) {
   Searches searches;
   std::vector<SearchRow> rows = list_searches(data.store);
@@ -46,7 +47,7 @@ std::string objectives_text(const search::SearchOptions& options) {
   return text;
 }
 
-/// The best value of a search with one objective; several objectives have a front and no best value.
+/// Returns the best value of a search with one objective. Several objectives have a front and no best value.
 TableCell best_cell(const ReportData& data, const SearchView& view) {
   if (view.options.objectives.size() != 1 || view.leaderboard.winners.empty()) return {};
   const double best =
@@ -160,7 +161,7 @@ TableBlock confirmation_table(const ReportData& data, const SearchView& view, st
   return table;
 }
 
-/// Score at selection beside every fresh seed.
+/// Returns the figure with the score at selection beside that of every fresh seed.
 Figure confirmation_figure(const ReportData& data, const SearchView& view, std::size_t objective,
                            const std::vector<ConfirmedTrial>& confirmed, const std::string& id) {
   const Metric metric = data.metrics.of(view.options.objectives[objective].metric);
@@ -250,7 +251,7 @@ void add_confirmations(const ReportData& data, const SearchView& view, const std
   }
 }
 
-/// Unique in the document, for any name of the search.
+/// Returns an id that is unique in the document, for any name of the search.
 std::string id_of(std::size_t number) {
   return "search-" + std::to_string(number + 1);
 }

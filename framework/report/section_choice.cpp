@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds sections by name, also nested ones, and removes links to those that were left out.
+// SectionChoice: finds sections by name, also nested ones, and removes links to those that were left out.
+// report.cpp calls it. A new section needs a row in names(). Read section_choice.hpp first.
 #include "report/section_choice.hpp"
 
 #include <algorithm>

@@ -10,11 +10,11 @@ namespace encore {
 
 class SectionChoice {
  public:
-  /// Throws Error for an unknown name.
+  /// Reads the names of sections in the options. Throws Error for an unknown name.
   explicit SectionChoice(const ReportOptions& options);
 
   bool has_abstract() const;
-  /// Whether the section, or one in it, is wanted.
+  /// Returns whether the section, or one in it, is wanted.
   bool wants(const std::string& id) const;
   /// Removes the unwanted parts of a wanted section.
   void apply(Section& section) const;

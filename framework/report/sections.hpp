@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sections of a report, one file each. Every function only reads the data; an empty section
-// is left out, but facts that were not recorded are reported.
+// The sections of a report, one function and one file for each. Place in the flow: report.cpp calls those
+// that are wanted. Every function only reads the data (report_data.hpp). An empty section is left out, but
+// facts that were not recorded are reported.
 #pragma once
 
 #include <optional>
@@ -25,7 +26,7 @@ Section brief_results_section(const ReportData& data);
 std::vector<Block> answer_blocks(const ReportData& data, const Question& question);
 /// answer.cpp: each candidate, its mean and its test; a wide key has a table of its own.
 std::vector<TableBlock> answer_tables(const ReportData& data, const Question& question);
-/// Whether there is more than one value to draw.
+/// Returns whether there is more than one value to draw.
 bool has_picture(const Question& question);
 Figure answer_figure(const Question& question);
 /// numbers.cpp: the numbers behind the answer, for checking.
@@ -67,12 +68,12 @@ Section environment_section(const ReportData& data);
 Section reproduction_section(const ReportData& data);
 /// commands.cpp: the commands and the experiment files, part of the reproduction.
 Section command_section(const ReportData& data);
-/// The same on half a page.
+/// The commands on half a page.
 Section brief_reproduction_section(const ReportData& data);
 /// against.cpp: another set of runs, compared with this one.
 Section against_section(const ReportData& data, const ReportData& old, const std::string& what);
 
-/// All parts of a section that are not empty.
+/// report.cpp: adds a section unless it is empty.
 void add_section(std::vector<Section>& sections, Section section);
 
 }  // namespace encore

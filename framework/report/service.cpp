@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares the inputs that exp serve --monitor has kept for a run's model with the development set by which
-// the model was chosen: whether the inputs have changed, since when, and how often the answers were right.
+// The section "service": compares the inputs that exp serve --monitor has kept for a run's model with the
+// development set: whether the inputs have changed, since when, and how often the answers were right.
+// report.cpp calls service_section(). Read sections.hpp first; monitor/ has the tests.
 #include <cmath>
 
 #include "monitor/monitoring.hpp"
@@ -36,7 +37,7 @@ Paragraph what_was_kept(const RunRow& run, const Monitoring& said) {
              milliseconds(said.seconds_99) + "."}})};
 }
 
-/// The result of the bets on a change.
+/// Returns the result of the test for a change, which is a sequence of bets.
 Block verdict_on_change(const Monitoring& said) {
   const std::string limit = "1/alpha = " + number_text(1.0 / said.alpha) +
                             "; without a change it is ever reached with a probability of at most " +

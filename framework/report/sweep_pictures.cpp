@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The influence of the parameters of a sweep on the score: the share that each explains, each against the
-// score, all together in parallel coordinates; and the times of the runs.
+// The section "sweep": the influence of the parameters of a sweep on the score: the share that each explains,
+// each against the score, all together in parallel coordinates; and the times of the runs. report.cpp calls
+// sweep_section(). Read sections.hpp first; search_pictures.cpp does this for searches.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -18,7 +19,7 @@ constexpr std::size_t most_scatters = 6;
 constexpr std::size_t most_dimensions = 8;
 constexpr std::size_t most_parallel_lines = 1000;
 
-/// The runs of a question that count: their places among its runs, and their scores.
+/// The runs of a question that have a score: their indices among its runs, and the scores.
 struct Scored {
   std::vector<std::size_t> runs;
   std::vector<double> values;
@@ -72,7 +73,8 @@ std::vector<Importance> importances(const Question& question, const Scored& scor
   return all;
 }
 
-/// A difference of two estimates: 0 if chance alone would explain more.
+/// Returns the adjusted share in percent. It is a difference of two estimates, and 0 if chance alone would
+/// explain more.
 double adjusted_percent(const MainEffect& effect) {
   return std::max(0.0, 100.0 * effect.adjusted);
 }
@@ -180,7 +182,7 @@ Figure scatter_figure(const Question& question, const Scored& scored, const Fact
 
 // --- all together ---
 
-/// "The highest score, 79.83 %, has optimizer.learning_rate 0.004."
+/// Returns "The highest score, 79.83 %, has optimizer.learning_rate 0.004."
 std::string highest_text(const Question& question, const Scored& scored,
                          const std::vector<const Factor*>& factors) {
   const auto highest = std::max_element(scored.values.begin(), scored.values.end());

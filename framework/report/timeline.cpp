@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Assigns each attempt to the first free lane of its host.
+// timeline_of(): assigns each attempt to the first free lane of its host. sweep_pictures.cpp calls it. Read
+// timeline.hpp first.
 #include "report/timeline.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The times of the runs: the attempts of a report's runs laid out on lanes, one for each that a host had
-// running at once. Pure. Place in the flow: sweep_pictures.cpp draws it.
+// timeline_of(): the attempts of a report's runs over time, on lanes: a host has as many lanes as it had
+// attempts at once. Place in the flow: sweep_pictures.cpp draws it. Pure function of the recorded times.
 #pragma once
 
 #include "document/chart.hpp"
@@ -8,7 +8,7 @@
 
 namespace encore {
 
-/// Attempts whose end was not recorded have no bar; `untimed` counts them.
+/// Returns the chart. Attempts whose end was not recorded have no bar; `untimed` counts them.
 TimelineChart timeline_of(const ReportData& data, std::size_t& untimed);
 
 }  // namespace encore

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts every trial: how each ended, how one is chosen among them, and the expected best
-// of n.
+// The section "trials": counts every trial: how each ended, how one is chosen among them, and the expected
+// best of n. results.cpp calls trials_section(). Failed runs count too, because the best of many trials is
+// partly luck. Read sections.hpp first.
 #include <algorithm>
 #include <cmath>
 
@@ -62,7 +63,7 @@ TableBlock unfinished_table(const ReportData& data) {
   return table;
 }
 
-/// The end of its last attempt, if it was recorded.
+/// Returns the end of the run's last attempt, if it was recorded.
 TableCell end_of(const ReportData& data, const RunRow& run) {
   const auto attempts = data.attempts.find(run.number);
   if (attempts == data.attempts.end() || attempts->second.empty()) return {};
@@ -156,7 +157,7 @@ Paragraph rule(const ReportData& data) {
           "Runs without a result count as trials, and their reasons stand below."};
 }
 
-/// The score by which a trial would be chosen, and the number of trials without one.
+/// The scores by which a trial would be chosen, and the number of trials without one.
 struct Scores {
   std::vector<double> values;
   std::size_t without = 0;

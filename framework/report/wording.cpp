@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Formats of times, values, intervals and table cells, for all sections.
+// Formats times, values, intervals and table cells for all sections, so that a number looks equal everywhere
+// in a report. All files of report/ call it. Read wording.hpp first.
 #include "report/wording.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Holds the states of an attempt, from the start of its worker to the final row. The runner's loop advances
-// them.
+// Attempt: one worker on one run, from its start to the recorded end: working, or dispossessed (another
+// process took the lease), then recording, then over. Runner calls advance() in its loop. The final state is
+// written only after the last byte of the spool is merged. Read attempt.hpp first.
 #include "runner/attempt.hpp"
 
 #include <algorithm>
@@ -13,7 +14,7 @@ namespace encore {
 
 namespace {
 
-/// A worker that lost its lease works in vain: it has this long to end by itself.
+/// The time that a worker without a lease has to end by itself. Its work no longer counts.
 constexpr auto dispossessed_patience = std::chrono::seconds(10);
 
 }  // namespace
@@ -73,7 +74,8 @@ void Attempt::work() {
   recorder_.merge_when_due();
 }
 
-/// A file system that cannot be read now says nothing about the worker, nor about other runs.
+/// Reads the spool. An error of the file system is only reported: it says nothing about the worker, and other
+/// runs must not suffer.
 void Attempt::follow() {
   try {
     follower_.poll();
@@ -106,7 +108,8 @@ void Attempt::check_inactivity() {
   end_worker();
 }
 
-/// A signal makes the worker report what it was doing; one that cannot do that is killed a little later.
+/// Ends a worker that reports nothing: a signal makes it write its crash line, and a worker that cannot do
+/// that is killed a little later.
 void Attempt::end_worker() {
   worker_->quit();
   kill_at_ = Clock::now() + last_word_patience;
@@ -170,8 +173,8 @@ void Attempt::record() {
   finish();
 }
 
-/// Returns whether another process, such as an exp status, was faster. Its result is the one that this would
-/// have written.
+/// Returns whether another process, such as exp status, has recorded the end first. It has written the result
+/// that this process would have written.
 bool Attempt::ended_in_passing() {
   if (!launched_) return false;
   const RunRow row = store_.read_run(lease_.run);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Attempt is one process's work on one run, from the taken lease to the recorded end. It starts the worker,
-// follows its spool, merges it every half second, and writes the final state only after the last byte is
-// merged. A locked database or a full disk only delays the record: the spool holds everything, and training
-// never waits. Nothing here waits either: the runner (runner.hpp) has many attempts and calls advance() of
-// each repeatedly.
+// Attempt: one process's work on one run, from the taken lease to the recorded end. Runner (runner.hpp) has
+// many and calls advance() of each repeatedly; nothing here waits. An attempt starts the worker, follows its
+// spool, merges it every half second, and writes the final state only after the last byte is merged. A locked
+// database or a full disk only delays the record: the spool holds everything, and training never waits.
 #pragma once
 
 #include <chrono>
@@ -42,13 +41,15 @@ struct RunOutcome {
 
 class Attempt {
  public:
-  /// Starts the worker. An error of that is the outcome, not an exception.
+  /// Starts the worker. If that fails, outcome() says why; nothing is thrown.
   Attempt(Store& store, const RunTask& task, const WorkerPlace& place, const Lease& lease,
           RunObserver& observer);
 
-  /// Processes what has happened. Returns true once all is over and outcome() is final.
+  /// Processes what has happened since the last call, without waiting. Returns true once the attempt is over
+  /// and outcome() is final.
   bool advance();
-  /// Makes the worker checkpoint and end; during the last records it stops waiting for the database.
+  /// Asks the worker to write a checkpoint and to end. While the end is being recorded, the attempt stops
+  /// waiting for a busy database.
   void ask_to_stop(StopCause cause);
   /// Makes the worker report what it was doing, and kills it: `exp stop --kill`.
   void kill_by_command();

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decides between completed, stopped, interrupted and failed, and words the reason.
+// judge_end(): decides whether an attempt is completed, stopped, interrupted, failed or lost, from the
+// worker's last event, its exit and the requests to it, and words the reason. Attempt and launched_runs.cpp
+// call it. The order of the tests is the rule: the worker's own report counts before its exit code. Read
+// attempt_end.hpp first.
 #include "runner/attempt_end.hpp"
 
 #include <fstream>
@@ -32,7 +35,8 @@ JudgedEnd judge_last_word(const KnownEnd& known, const Ended& last_word, const s
   return judged;
 }
 
-/// Nothing speaks against a run whose worker never began.
+/// Judges an attempt whose worker never began: that does not count against the run, which can be started
+/// again.
 JudgedEnd judge_failed_launch(const KnownEnd& known) {
   return {.state = known.asked == StopCause::command ? RunState::stopped : RunState::interrupted,
           .reason = known.end.instead};

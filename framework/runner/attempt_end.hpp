@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Judges how an attempt ended, from the worker's own report, its exit and the requests to it. Attempts
-// that are followed (attempt.hpp) and launched ones without a follower (launched_runs.hpp) are judged
-// alike.
+// judge_end(): decides how an attempt ended, from the worker's own report, its exit and the requests to it.
+// attempt.hpp calls it for workers that it follows, launched_runs.hpp for launched workers whose control
+// program has ended; both must decide alike. Pure, apart from reading the end of the log.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Starts a worker for each backend and number of threads, and asks them for rounds in turn.
+// run_bench(): starts a worker for each backend and number of threads, waits until all are prepared, and asks
+// them for rounds in turn, so that two never measure at once. Samples arrive as events in spools.
+// cli/bench_verb.cpp calls it. Read bench_run.hpp first.
 #include "runner/bench_run.hpp"
 
 #include <unistd.h>
@@ -70,7 +72,7 @@ void add_samples(BenchCase& one, const Samples& samples) {
   for (const auto& [quantity, seconds] : samples) one.samples[quantity].push_back(seconds);
 }
 
-/// Returns the machine first, then its cases, in the order of the request.
+/// Returns a case for the machine itself, then the cases of the request in their order.
 std::vector<BenchCase> make_cases(const BenchWorker& worker, const BenchStarted& started) {
   std::vector<BenchCase> cases;
   json settings = {{"backend", worker.backend}, {"threads", started.threads}};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run_bench() lets several workers measure in turn. Each is a process of its own (its threads and backend are
-// fixed), is set up once, and then asked for one round after another, never two at a time. The flow is:
-// cli/bench_verb.cpp -> run_bench -> encore-worker bench; the answers come back as spools.
+// run_bench(): lets several workers measure in turn. Each is its own process (its threads and backend are
+// fixed), is set up once, and is then asked for one round after another, never two at a time. Place in the
+// flow: cli/bench_verb.cpp -> run_bench -> encore-worker bench, which answers in spools.
 #pragma once
 
 #include <atomic>

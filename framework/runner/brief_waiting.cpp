@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// GCC's OpenMP by itself spins 300,000 rounds, which are milliseconds. On a machine that others use too, a
-// spinning thread takes the CPU from the very thread that it waits for. The next kernel mostly begins within
-// microseconds, before a thread would fall asleep. Tried instead: OMP_WAIT_POLICY=passive, which sleeps at
-// once and pays a system call for each kernel.
+// brief_waiting(): computes how often OpenMP threads spin before they sleep, about 0.2 ms. GCC's default of
+// 300,000 rounds takes milliseconds; on a shared machine a spinning thread then takes the CPU from the thread
+// that it waits for. The next kernel mostly begins within microseconds, before a thread would sleep.
+// OMP_WAIT_POLICY=passive was tried: it sleeps at once and costs a system call for each kernel. Read
+// brief_waiting.hpp first.
 #include "runner/brief_waiting.hpp"
 
 #include <algorithm>
@@ -20,8 +21,8 @@ namespace {
 
 constexpr double spin_seconds = 2e-4;
 
-/// One round of OpenMP's loop takes 1 to 50 nanoseconds, depending on the processor's pause, so it is timed:
-/// the shortest of several tries counts, because this process may be interrupted. Together they take about 50
+/// Measures one round of OpenMP's waiting loop, which takes 1 to 50 nanoseconds depending on the processor.
+/// The shortest of several tries counts, because this process may be interrupted. All tries take about 50
 /// microseconds.
 double seconds_of_a_round() {
   using Clock = std::chrono::steady_clock;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sets how the threads of a worker wait for each other at the end of a kernel: they spin for a moment and
-// then sleep. OpenMP reads this from the environment before a worker's main begins, so `exp` sets it when it
-// starts one.
+// brief_waiting(): sets how the threads of a worker wait for each other at the end of a kernel: they spin for
+// a moment and then sleep. OpenMP reads this from the environment before a worker's main begins, so
+// worker_process.cpp adds it to the environment of each worker. It changes speed only, never results.
 #pragma once
 
 #include <map>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Asks the worker for errors that no schema can find ("heads must divide width"), for every run of a plan at
-// once, before anything is written or started.
+// check_with_worker(): asks the worker for errors that no schema can find ("heads must divide width"). Place
+// in the flow: app/planned_runs.cpp and other planners call it for all runs of a plan at once, before
+// anything is written or started -> worker/check_verb.cpp answers. Read next: record/check_request.hpp.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +15,9 @@
 namespace encore {
 
 /// Runs `encore-worker check`, unless there is nothing to check. Each problem has the place where its option
-/// was written. What several runs share is checked and reported once. `checked` is called now and then with
-/// the number of checked runs, and of all. Throws Error when the worker itself cannot do its work.
+/// was written. A problem that several runs share is reported once. `checked` is called from time to time
+/// with the number of runs that are checked and the number of all runs. Throws Error if the worker itself
+/// cannot run.
 std::vector<Problem> check_with_worker(const std::filesystem::path& worker,
                                        const std::vector<const Specification*>& specifications,
                                        const std::function<void(std::size_t, std::size_t)>& checked = {});

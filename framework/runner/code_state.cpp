@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Asks git for the commit and the changes of the folder, and limits what is kept of them.
+// read_code_state(): asks git for the commit and the changes of a folder, and cuts a long diff.
+// app/run_session.cpp calls it once per session. A missing git or repository is not an error. Read
+// code_state.hpp first.
 #include "runner/code_state.hpp"
 
 #include <encore/error.hpp>

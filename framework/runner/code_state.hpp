@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CodeState is the commit and the uncommitted changes of the repository that holds an experiment file. It is
-// stored with every attempt, so that a result can be traced to its author's files. For Encore's own source
-// see record/source_record.hpp.
+// CodeState: the commit and the uncommitted changes of the repository that holds an experiment file. Place in
+// the flow: app/run_session.cpp reads it once -> it is stored with every attempt, so that a result can be
+// traced to its author's files. For Encore's own source see record/source_record.hpp.
 #pragma once
 
 #include <filesystem>

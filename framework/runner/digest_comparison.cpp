@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Matches the digests of two trainings by step, and names the first tensor that differs.
+// DigestComparison: matches the digests that two trainings reported, by step and scope, and names the first
+// tensor that differs. verifier.cpp feeds it. Digests of scopes that the first training did not report are
+// ignored, because a newer worker reports more. Read digest_comparison.hpp first.
 #include "runner/digest_comparison.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// DigestComparison compares the digests of a run with those that a second training reports, one after the
-// other. verifier.cpp feeds it while the verifying worker runs, and stops that worker when the result is
-// known.
+// DigestComparison: compares the digests of a run with those that a second training reports, one after the
+// other. Place in the flow: verifier.cpp feeds it while the verifying worker runs, and stops that worker when
+// the result is known.
 #pragma once
 
 #include <cstdint>
@@ -34,12 +34,13 @@ class DigestComparison {
   std::int64_t first_step() const { return expected_.begin()->first; }
   std::int64_t last_step() const { return expected_.rbegin()->first; }
 
-  /// Takes a digest of the second training. A step that is reported twice (before and after a kill) must
-  /// agree twice.
+  /// Adds a digest of the second training. A step that it reports twice (before and after a kill) must agree
+  /// both times.
   void take(const Digested& digest);
   /// Returns the first difference among the steps whose digests were all reported.
   std::optional<DigestDifference> difference() const;
-  /// Call it at the end: what was not reported counts as different.
+  /// Returns the first difference after the second training has ended: a digest that it did not report counts
+  /// as different.
   std::optional<DigestDifference> final_difference() const;
   /// Returns the number of reported digests that agree.
   std::size_t agreeing() const;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads checkpoints and points of both trainings, and summarises their distances.
+// Measures drift: reads checkpoints and loss curves of two trainings, and sums up their distances by layer.
+// verifier.cpp and `exp diff --drift` call it. drift_json() writes the form that is stored with a
+// verification, so its members must not change. Read drift.hpp first.
 #include "runner/drift.hpp"
 
 #include <algorithm>
@@ -22,7 +24,7 @@ bool is_loss(std::string_view metric) {
   return metric.ends_with("/loss");
 }
 
-/// What layers are ordered by: the path before the number, and the number; -1 without one.
+/// The key by which layers are sorted: the path before the number, and the number; -1 without a number.
 using LayerKey = std::pair<std::string, std::int64_t>;
 
 LayerKey layer_of(std::string_view path) {

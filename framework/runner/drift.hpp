@@ -17,18 +17,20 @@
 
 namespace encore {
 
-/// Both sides have a checkpoint of these steps.
+/// The distances of two trainings at a step of which both have a checkpoint.
 struct StepDrift {
   std::int64_t step = 0;
   std::vector<TensorDistance> tensors;  ///< parameters and optimizer states, in the order of their names
 };
 
-/// Every step of which both runs have a checkpoint on disk. Throws Error for a file that is not a checkpoint.
+/// Returns the distances at every step of which both runs have a checkpoint on disk. Throws Error for a file
+/// that is not a checkpoint.
 std::vector<StepDrift> step_drifts(Store& store, const RunRow& a, const RunRow& b);
 
-/// The parameters of a step summed up by layer, in the order of the model: "embedding", "encoder.0", ...,
-/// "encoder.10", "head". A layer's name is the path of its tensors up to the first number, else its first
-/// part. `comparable` is false where that holds for any of its tensors; what is summed are the others.
+/// Returns the parameters of a step summed up by layer, in the order of the model: "embedding", "encoder.0",
+/// ..., "encoder.10", "head". A layer's name is the path of its tensors up to the first number, else its
+/// first part. If one of its tensors cannot be compared, `comparable` is false and the sums are those of the
+/// other tensors.
 std::vector<TensorDistance> layers_of(const std::vector<TensorDistance>& tensors);
 
 using Curve = std::map<std::int64_t, double>;  ///< value by step
@@ -45,22 +47,22 @@ struct CurveDrift {
 
 CurveDrift curve_drift(const std::string& metric, const Curve& a, const Curve& b, double tolerance);
 
-/// Which metrics are wanted, by name.
+/// Returns whether the curve of a metric is wanted.
 using WantedMetric = bool (*)(std::string_view metric);
-/// The curves of a run, by name.
+/// Returns the wanted curves of a run by name, from the database.
 std::map<std::string, Curve> read_curves(Store& store, std::int64_t run, WantedMetric wanted);
-/// The same from the spools of a run folder; a later attempt overrides an earlier one.
+/// Returns the wanted curves from the spools of a run folder. A later attempt overrides an earlier one.
 std::map<std::string, Curve> read_curves(const std::filesystem::path& run_folder, WantedMetric wanted);
 
-/// Every curve of a loss ("train/loss", "dev/loss") of a run, by name.
+/// Return every curve of a loss ("train/loss", "dev/loss") of a run, by name.
 std::map<std::string, Curve> loss_curves(Store& store, std::int64_t run);
 std::map<std::string, Curve> loss_curves(const std::filesystem::path& run_folder);
 
-/// Those that both have.
+/// Compares the curves that both trainings have.
 std::vector<CurveDrift> curve_drifts(const std::map<std::string, Curve>& a,
                                      const std::map<std::string, Curve>& b, double tolerance);
 
-/// From this relative difference on a loss counts as another one by default.
+/// The relative difference from which on two losses count as different by default.
 inline constexpr double default_tolerance = 1e-3;
 
 /// How far a layer or a tensor is apart. The optional ones are empty where nothing could be compared.

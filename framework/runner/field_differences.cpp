@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Flattens both objects to dotted keys and compares the values.
+// differing_fields(): flattens two JSON objects to dotted keys and compares the values. verifier.cpp calls it
+// to explain why bits need not agree; its result is stored with the verification. Read field_differences.hpp
+// first.
 #include "runner/field_differences.hpp"
 
 #include <map>

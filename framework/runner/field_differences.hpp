@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the fields in which two JSON objects differ, such as two numeric environments.
+// differing_fields(): finds the fields in which two JSON objects differ, such as the numeric environments of
+// a run and of its verification. verifier.cpp stores the result and `exp verify` prints it.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

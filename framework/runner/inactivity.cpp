@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decides which inactivity deserves a line and which one passes --step-timeout, from recorded progress.
-// progress.
+// Inactivity: decides when a silent worker deserves a message (noticeable) and when it has passed
+// --step-timeout (passed_limit), from its usual step and its longest pause. The constants are chosen so that
+// scoring and vocabulary training cause no message. Read inactivity.hpp first.
 #include "runner/inactivity.hpp"
 
 #include <algorithm>
@@ -9,11 +10,12 @@ namespace encore {
 
 namespace {
 
-/// A shorter inactivity never deserves a line.
+/// In seconds. A shorter inactivity causes no message.
 constexpr double shortest = 10.0;
-/// This holds for a worker without a step yet: it may read data and train a vocabulary.
+/// In seconds, for a worker without a step yet: it may read data and train a vocabulary.
 constexpr double shortest_at_start = 60.0;
-/// The factors on the usual step, and on the longest pause so far.
+/// An inactivity is noticeable if it exceeds both: the usual step and the longest pause so far, times these
+/// factors.
 constexpr double many_steps = 20.0, many_pauses = 3.0;
 /// A launcher may need longer to start ranks than they need for a step.
 constexpr std::chrono::seconds least_to_start(60);

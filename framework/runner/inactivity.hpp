@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Inactivity is how long a worker has reported no step, compared with the time of its steps. The
-// worker's progress events say how long a step and a pause between two steps take; `exp run` measures
-// the inactivity itself, `exp status` takes it from the database. passed_limit() applies
-// --step-timeout.
+// Inactivity: how long a worker has reported no step, compared with the time of its steps. Its progress
+// events say how long a step, and a pause between two steps, takes. `exp run` measures the inactivity itself
+// (spool_follower.hpp); `exp status` takes it from the database. passed_limit() applies --step-timeout.
 #pragma once
 
 #include <chrono>
@@ -20,11 +19,12 @@ struct Inactivity {
   bool stepped = false;
   bool last_step_done = false;  ///< only scores follow, however long they take
 
-  /// Returns whether it is much longer than anything before, so that it deserves a line.
+  /// Returns whether it is much longer than any pause before, so that the user should see a message.
   bool noticeable() const;
 };
 
-/// Computes it from what the database has of the run's latest attempt; `now` in seconds since 1970.
+/// Returns the inactivity of a run from the database's row of its latest attempt; `now` is in seconds since
+/// 1970.
 Inactivity inactivity_of(const RunRow& run, double now);
 
 /// The stage of a worker, as its spool shows it.

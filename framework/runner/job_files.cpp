@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names, writes atomically and reads the files between a keeper and the control programs.
+// Reads and writes the job files, by which a keeper and control programs communicate through a run's folder.
+// Writes are atomic, because readers on other machines poll the files. An older or newer `exp` may be at the
+// other end, so members keep their names. Read job_files.hpp first.
 #include "runner/job_files.hpp"
 
 #include <system_error>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Job files are how a launched worker's keeper (job_keeper.hpp) and control programs communicate through the
-// run's folder, over any file system that both see. attempt-0001.order says what to start; the keeper answers
-// with attempt-0001.job, which it writes again every few seconds while it lives. Requests are files too:
-// stop-1 (stop_request.hpp), checkpoint-1, prune-1. attempt-0001.next says that its scheduler started the
-// keeper again, which has begun another attempt.
+// Job files: how a launched worker's keeper (job_keeper.hpp) and control programs communicate through the
+// run's folder, on a file system that both see. attempt-0001.order says what to start; the keeper writes
+// attempt-0001.job again every few seconds. stop-1 (stop_request.hpp), checkpoint-1 and prune-1 are requests.
+// attempt-0001.next names the attempt that replaces this one after a scheduler has started the job again.
 #pragma once
 
 #include <chrono>
@@ -18,7 +17,8 @@ namespace encore {
 
 /// The time between two reports of a keeper.
 inline constexpr std::chrono::seconds beat_interval(5);
-/// A keeper without a report for this long counts as gone: file systems of clusters show a change late.
+/// A keeper without a new report for this long counts as gone. The time is long because file systems of
+/// clusters show a change late.
 inline constexpr std::chrono::seconds longest_silence(90);
 
 /// Returns "attempt-0001.order".
@@ -52,19 +52,20 @@ void write_report(const std::filesystem::path& run_folder, int attempt, const Jo
 /// Returns nothing if there is none yet.
 std::optional<JobReport> read_report(const std::filesystem::path& run_folder, int attempt);
 
-/// The attempt that a keeper has begun in place of one that its job left.
+/// The new attempt that a keeper began in place of one that its job had left, after a scheduler started the
+/// job again. It is stored as JSON in attempt-0001.next.
 struct Succession {
   std::string of;      ///< token of the attempt that was left
   int attempt = 0;     ///< of the new one
   std::string token;   ///< of the new one's lease
   std::string reason;  ///< how the other one ended, as far as the keeper knows
 };
-/// Only one of two keepers can write it. Returns what is there then.
+/// Writes the succession unless another keeper was first. Returns the one that is stored then.
 Succession save_succession(const std::filesystem::path& run_folder, int attempt, const Succession& wanted);
 /// Returns nothing if there is none.
 std::optional<Succession> read_succession(const std::filesystem::path& run_folder, int attempt);
 
-/// Returns why a machine that is silent for longest_silence is given up.
+/// Returns the reason of an attempt whose machine was silent for longest_silence and is given up.
 std::string silence_text(const std::string& host);
 
 /// Asks the keeper to pass a command on to its worker.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loop of `exp job`: starts the orders, passes on requests, reports a heartbeat, and continues with the
-// next run.
+// JobKeeper: the loop of `exp job` on the machine of a launched worker. For each order it starts the worker,
+// passes on requests, reports every few seconds that it lives, records the end, and continues with the next
+// order. A keeper may be killed at any moment: the files must always show what happened. Read job_keeper.hpp
+// first.
 #include "runner/job_keeper.hpp"
 
 #include <chrono>
@@ -24,7 +26,7 @@ constexpr std::size_t most_lease_bytes = 256;
 
 using KeeperClock = std::chrono::steady_clock;
 
-/// The time between two searches for files. The end of a worker is noticed at once.
+/// The time between two looks for request files. The end of a worker is noticed at once.
 constexpr auto request_interval = std::chrono::milliseconds(200);
 /// A worker that has lost its run has this long to report.
 constexpr auto patience_without_lease = std::chrono::seconds(10);
@@ -107,7 +109,7 @@ class JobKeeper {
     return Kept::failed;
   }
 
-  /// Continues with the newest attempt that a job has begun.
+  /// Switches to the newest attempt of this run: follows the files attempt-N.next.
   void follow_successions() {
     for (;;) {
       const std::optional<Succession> next = read_succession(order_.run_folder, order_.attempt);
@@ -130,7 +132,8 @@ class JobKeeper {
     report_.token = order_.token;
   }
 
-  /// This also works if an earlier keeper was killed in the middle of it.
+  /// Switches to a new attempt: moves the lease and the order to it. It can be repeated if an earlier keeper
+  /// was killed in the middle of it.
   void enter(const Succession& next) {
     const bool owned = owns_run();
     order_.attempt = next.attempt;
@@ -143,7 +146,8 @@ class JobKeeper {
     replace_file(order_.run_folder / lease_file_name, order_.token + "\n");
   }
 
-  /// Another attempt writes its own token there.
+  /// Returns whether the lease file has this attempt's token. An attempt that takes over writes its own
+  /// token.
   bool owns_run() const {
     try {
       return read_file(order_.run_folder / lease_file_name, most_lease_bytes) == order_.token + "\n";
@@ -192,7 +196,8 @@ class JobKeeper {
     asked_ = true;
   }
 
-  /// A full disk must not end a training: the next report carries more.
+  /// Writes the report. Errors are ignored, because a full disk must not end a training; the next report is
+  /// written again.
   void beat() {
     last_beat_ = KeeperClock::now();
     ++report_.beats;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Job keeper is what `exp job` does on the machine of a launched worker. It is the worker's parent, with a
-// control pipe, so that the worker runs as it does locally. It passes on requests from files, reports in a
-// file that it lives and how the worker ended, and gives up a run that another process has taken over. A job
-// that its scheduler starts again begins a new attempt at each run that it has left. It opens no database.
+// keep_jobs(): what `exp job` does on the machine of a launched worker. The keeper is the worker's parent,
+// with a control pipe, so that the worker runs as it does locally. It passes on requests from files, reports
+// in a file that it lives and how the worker ended, and gives up a run that another process has taken over. A
+// job that its scheduler starts again begins a new attempt at each run that it left. It opens no database.
 // Read next: job_files.hpp.
 #pragma once
 
@@ -18,7 +18,8 @@ struct JobSignals {
   /// The first makes the worker checkpoint and end, and no further order begins; the second kills the worker,
   /// if a command started the job.
   const std::atomic<int>& stop;
-  /// The same before a scheduler's time limit: the job wants to be started again.
+  /// Counts signals before a scheduler's time limit: the worker checkpoints and ends, and the job asks to be
+  /// started again.
   const std::atomic<int>& yield;
   /// The longest time between the signals to worker and keeper: a scheduler signals the processes of a job
   /// one after the other.

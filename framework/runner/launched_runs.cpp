@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Merges the spools of launched workers and judges their ends. Read launched_runs.hpp first. What was seen
-// last is kept as an event of the control program, "job". It uses only the clock of the looking machine, so
-// that clocks that differ cannot make a live worker look dead.
+// settle_launched(): merges the spools of launched workers into the store and ends the attempts that are
+// over. `exp run`, status and other verbs call it. What a check saw (how often the keeper had written, and
+// when) is stored as the event "job" for the next check. Only the clock of the checking machine counts, so
+// that clocks that differ cannot make a live worker look dead. Read launched_runs.hpp first.
 #include "runner/launched_runs.hpp"
 
 #include <cmath>
@@ -23,7 +24,7 @@ constexpr const char* job_note = "job";
 constexpr const char* clock_note = "clock_difference";
 constexpr double clock_tolerance = 60.0;
 
-/// What the last check has seen.
+/// What a check of an attempt saw. It is stored as the JSON of the event "job", so members keep their names.
 struct Seen {
   std::int64_t beats = 0;
   double time = 0.0;        ///< when the beats were new, by the checking machine's clock
@@ -50,7 +51,7 @@ nlohmann::json json_of(const Seen& seen, const JobReport* report) {
   return json;
 }
 
-/// Returns nothing if there was no check before.
+/// Reads what the previous check stored. Returns nothing if there was none.
 std::optional<Seen> seen_from(const nlohmann::json& json) {
   try {
     return from_json_object<Seen>(json);
@@ -59,8 +60,8 @@ std::optional<Seen> seen_from(const nlohmann::json& json) {
   }
 }
 
-/// A report that is new since the last check was written between the two; a time outside shows another
-/// clock.
+/// Returns how far the worker's clock is behind, in seconds. A report that is new since the last check was
+/// written between the two checks; a time outside of that shows another clock.
 double clock_behind(const JobReport& report, const std::optional<Seen>& before, double now) {
   if (report.time > now + clock_tolerance) return now - report.time;
   if (before && report.time < before->time - clock_tolerance) return before->time - report.time;
@@ -80,7 +81,7 @@ class LaunchedRun {
         folder_(store.run_folder(held.lease.run_id)),
         job_(job_of(held.holder)) {}
 
-  /// Returns true if it has ended.
+  /// Merges what the worker has reported and ends the attempt if it is over. Returns true if it has ended.
   bool settle() {
     // The report is read first: everything that the worker reported before its end is then in the merged
     // spool.
@@ -97,7 +98,7 @@ class LaunchedRun {
   }
 
  private:
-  /// Its job was started again, and has begun another attempt.
+  /// Ends this attempt because its job was started again and has begun another one, which continues the run.
   bool succeed(const Succession& next, const JobReport* report) {
     store_.merge(lease_);
     JudgedEnd judged{.state = RunState::lost, .reason = next.reason};
@@ -167,8 +168,8 @@ class LaunchedRun {
     return false;
   }
 
-  /// Returns whether its submitter is gone, or has long given no sign of life, and Slurm does not know it; or
-  /// whether Slurm has refused it.
+  /// Returns whether the run will never be begun: its submitter is gone or has long been silent, and Slurm
+  /// does not know the job; or Slurm has refused it.
   bool is_abandoned(const JobStatus& status, double silence) const {
     if (!status.submission || status.submission->stage == SubmissionStage::refused) return true;
     const Liveness liveness = liveness_of(status.submission->submitter);
@@ -176,7 +177,8 @@ class LaunchedRun {
            (liveness == Liveness::unknown && silence > static_cast<double>(longest_silence.count()));
   }
 
-  /// A call of sbatch may still be in progress: its job finds that it was asked to stop.
+  /// Ends a run that will never be begun. A call of sbatch may still be in progress; its job then finds the
+  /// request to stop.
   bool abandon(const JobStatus& status) {
     if (status.submission && status.submission->stage == SubmissionStage::refused)
       return finish({.instead = status.submission->waits_for, .launched = false});
@@ -200,7 +202,7 @@ class LaunchedRun {
     return finish({.instead = why});
   }
 
-  /// Words the end of a job that was started on a node and has ended by itself, without a report in the run's
+  /// Returns the reason for a job that was started on a node and has ended without a report in the run's
   /// folder.
   std::string unheard_text(const JobStatus& status) const {
     const QueuedJob& job = status.job;

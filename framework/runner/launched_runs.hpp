@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Merges into the store what launched workers reported while no control program was running, and the end of
-// those that have ended. `exp run`, `status`, `ls`, `show` and `logs` call it in passing.
+// settle_launched(): "settles" launched runs: merges into the store what their workers reported while no
+// control program was running, and records the end of those that are over. `exp run`, `status`, `ls`, `show`
+// and `logs` call it before they read. Read next: job_files.hpp, which has the files that it reads.
 #pragma once
 
 #include <filesystem>
@@ -24,7 +25,7 @@ std::vector<RunRow> settle_launched(Store& store);
 /// Returns what the worker of an attempt reported of its end, as far as the store knows.
 std::optional<Ended> last_word_of(Store& store, std::int64_t run, std::int64_t attempt);
 
-/// The state of a job in its scheduler.
+/// The state of a job in its scheduler, as the last check found it.
 struct SchedulerNote {
   std::string job = {};    ///< its number there, or empty
   std::string state = {};  ///< in the scheduler's words
@@ -34,8 +35,8 @@ struct SchedulerNote {
 /// Returns what the last check found; nothing for a run that no scheduler's job holds, or that is idle.
 std::optional<SchedulerNote> scheduler_note(Store& store, const RunRow& run);
 
-/// For a verb that otherwise only reads: settles if there is anything to settle and the database can be
-/// written, and does nothing else. Never throws for what it cannot do.
+/// Calls settle_launched() for a verb that otherwise only reads the database, if any run needs it and the
+/// database can be written. Never throws for what it cannot do.
 void settle_launched_in_passing(const std::filesystem::path& database);
 
 }  // namespace encore

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fills in the launcher's command, starts it, and follows the keeper's files.
+// CommandLauncher: fills {host} and {command} into the launcher's command, starts it, and returns a Worker
+// that reads the keeper's files. The runner polls that Worker; the command itself (ssh) may end earlier or
+// later than the worker. Read launched_worker.hpp first.
 #include "runner/launched_worker.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CommandLauncher starts workers on other machines by a command such as `ssh {host} {command}`. Only that
+// CommandLauncher: starts workers on other machines by a command such as `ssh {host} {command}`. Only that
 // command and the run's folder join the two sides: the command starts `exp job` there (job_keeper.hpp), and
-// the folder must lie on a file system that both see. The worker continues when this process is gone;
+// the folder must lie on a file system that both see. The worker continues when this process has ended;
 // launched_runs.hpp then merges what it reports into the store.
 #pragma once
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads counters of the machine and of processes in /proc before and after a measurement.
+// NoiseMeter: reads the counters of the machine and of this process's children in /proc, before and after a
+// measurement. bench_run.cpp stores the result with each measurement, so members of found() keep their names.
+// Read machine_noise.hpp first.
 #include "runner/machine_noise.hpp"
 
 #include <unistd.h>

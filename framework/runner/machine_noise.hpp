@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// NoiseMeter measures what else the machine did during a measurement: time that the host of a virtual machine
-// took away, time that other processes used, the load before. It reads /proc, if there is one.
+// NoiseMeter: measures what else the machine did during a measurement: time that the host of a virtual
+// machine took away, time that other processes used, and the load before. bench_run.cpp calls it around the
+// rounds. It reads /proc; without it all values are unknown.
 #pragma once
 
 #include <filesystem>

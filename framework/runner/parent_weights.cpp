@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the parent by its row or its question, checks its state, and names the file with its weights.
+// Finds the weights of a run's parent (from which it starts) and teacher (from which it learns): the run by
+// its row or question, its state, and the file. Runner, SlurmRunner and planners in app/ call it. If the
+// weights are part of the question, other weights are refused, since the run would be another one. Read
+// parent_weights.hpp first.
 #include "runner/parent_weights.hpp"
 
 #include "record/checkpoint.hpp"
@@ -18,8 +21,8 @@ const nlohmann::json* link_of(const Specification& specification, Need need) {
   return link != outer->end() && link->is_object() ? &*link : nullptr;
 }
 
-/// Gives the role the weights of the run's folder if the run resumes from a checkpoint. Returns false if it
-/// does not.
+/// Sets the role's weights to those in the stored specification, if the run resumes from a checkpoint.
+/// Returns false if it does not resume.
 bool take_earlier(Store& store, Specification& specification, const char* role, bool from_start) {
   const std::filesystem::path folder = store.run_folder(specification.run);
   if (from_start || list_checkpoints(folder).empty()) return false;
@@ -29,7 +32,8 @@ bool take_earlier(Store& store, Specification& specification, const char* role, 
   return true;
 }
 
-/// Sets the role's present weights. If the question counts them, they cannot be replaced by others.
+/// Sets the role's weights to those that the parent has now. Throws Error if the question names other
+/// weights.
 nlohmann::json take_present(Store& store, Specification& specification, Need need, const char* role) {
   const std::optional<RunRow> parent = parent_of(store, specification, need);
   const DataFile weights = weights_of(store, *parent);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the weights of the run that another one starts or learns from. app/parent_runs.hpp asks when it
-// plans, Runner before it begins a run, since the parent may have been trained meanwhile. The worker reads
-// them at step 0 (infer/parent_weights.hpp).
+// take_parent() and take_teacher(): find the weights of the run that another one starts from or learns from.
+// Callers: app/parent_runs.hpp when it plans; Runner again before it begins a run, since the parent may have
+// been trained meanwhile. The worker reads the weights at step 0 (infer/parent_weights.hpp).
 #pragma once
 
 #include <optional>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Divides the cores, numbers the GPUs, and sets the environment variables of each worker.
+// make_places(): divides the cores among workers, assigns GPUs, and sets the environment variables of each
+// worker (threads, pinning, visible devices). Results do not depend on places, only speed does. Read
+// places.hpp first.
 #include "runner/places.hpp"
 
 #include <algorithm>
@@ -19,7 +21,7 @@ const char* device_variable(const std::string& backend) {
   return backend == "cuda" ? "CUDA_VISIBLE_DEVICES" : "HIP_VISIBLE_DEVICES";
 }
 
-/// NVIDIA's driver lists its GPUs there; 0 if the number is unknown.
+/// Returns the number of GPUs that NVIDIA's driver lists; 0 if it is unknown.
 int known_devices(const std::string& backend) {
   if (backend != "cuda") return 0;
   std::error_code absent;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Places divide the machine among workers that run at the same time: each gets cores of its own, as many
-// threads, and one GPU if the backend computes on GPUs. `exp run -j N` asks, the runner starts its workers
-// there (WorkerPlace in worker_process.hpp).
+// WorkerPlace values for workers that run at the same time: each gets its own cores, one thread per core, and
+// one GPU if the backend computes on GPUs. Place in the flow: `exp run -j N`, bench, verify and serve call
+// make_places() -> Runner starts a worker at each place (WorkerPlace in worker_process.hpp).
 #pragma once
 
 #include <string>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes the run's folder and its specification, and chooses the checkpoint from which the worker resumes.
+// prepare_work(): makes the run's folder, writes its specification, chooses the checkpoint to resume from,
+// and returns the command line of the worker. Attempt and SlurmRunner call it after they have taken the
+// lease. Read prepare_work.hpp first.
 #include "runner/prepare_work.hpp"
 
 #include <encore/error.hpp>
@@ -12,8 +14,9 @@ namespace encore {
 
 namespace {
 
-/// A run that resumes from a checkpoint keeps its first rule. If the file is missing or damaged, the planned
-/// rule counts, like everything else that is written there now.
+/// Returns the rule for equal scores (Ties). A run that resumes from a checkpoint keeps the rule with which
+/// it began. If its specification.json is missing or damaged, the planned rule is used, because the file is
+/// written again from the plan.
 Ties ties_of(const RunTask& task, const std::filesystem::path& folder) {
   if (task.from_start || list_checkpoints(folder).empty()) return task.specification.ties;
   try {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// RunTask says what to do for one run; prepare_work() turns a taken lease into the order for its
-// worker. attempt.hpp follows the worker that gets the order; slurm/submitter.hpp packs orders into
-// jobs.
+// RunTask: what to do for one run; prepare_work(): turns a taken lease into the order for its worker. Place
+// in the flow: planners in app/ make tasks -> Runner or SlurmRunner takes a lease -> here -> attempt.hpp
+// follows the worker, or slurm/submitter.hpp packs the order into a job.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds worker, plugins, templates and reports from the path of the running program.
+// Programs: finds worker, plugins, templates and reports from the path of the running program, in a build
+// tree or an installation. Planners and verbs call it. A missing component is reported with the command that
+// builds it. Read programs.hpp first.
 #include "runner/programs.hpp"
 
 #include <unistd.h>

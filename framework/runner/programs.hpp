@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Programs finds the worker of a backend and the plugins, from the running executable. A build and an
-// installation have the same folders: bin/exp, bin/encore-worker, lib/encore/plugins, lib/cmake/encore,
-// share/encore. Those of several backends lie side by side (build/openmp, build/cuda; /opt/encore/openmp,
-// ...), so that one exp can start the worker of each.
+// Programs: where the worker of each backend and the plugins are, found from the running executable. A build
+// and an installation have the same folders: bin/exp, bin/encore-worker, lib/encore/plugins,
+// lib/cmake/encore, share/encore. Those of several backends lie side by side (build/openmp, build/cuda;
+// /opt/encore/openmp, ...), so that one exp can start the worker of each.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +16,7 @@ struct Programs {
   std::string backend;           ///< of the build it belongs to
 };
 
-/// Returns those of this process.
+/// Returns the programs of the build or installation to which this process belongs.
 Programs installed_programs();
 
 /// Returns "openmp", "cuda", "hip".
@@ -33,7 +33,7 @@ std::filesystem::path worker_program(const Programs& programs, const std::string
 /// build/<backend>/components.txt (cmake/components.cmake). An installation has all components.
 void require_component(const Programs& programs, const std::string& backend, const std::string& name);
 
-/// Returns that of the backend's build: a worker loads only plugins that were built with it.
+/// Returns the folder of plugins of the backend's build: a worker loads only plugins that were built with it.
 std::filesystem::path plugin_folder(const Programs& programs, const std::string& backend);
 
 /// Returns what find_package(encore) reads: a plugin is built for one backend. Throws like worker_program().

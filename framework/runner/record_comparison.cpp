@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares points, meanings, facts, results and files, and lists each difference by name.
+// compare_record(): compares points, meanings, facts, results and files of a run with those of its
+// verification, and counts the differences. It is the last step of verifier.cpp. What depends on the clock or
+// the machine is left out (measures_machine). Read record_comparison.hpp first.
 #include "runner/record_comparison.hpp"
 
 #include <algorithm>
@@ -24,7 +26,7 @@ using nlohmann::json;
 /// Files of a run's folder that no event names.
 constexpr const char* unrecorded_files[] = {"vocab.txt", "labels.txt", "max_length.txt"};
 
-/// What the spools of the verification report.
+/// What the verification's spools contain, by kind of event.
 struct Reported {
   std::map<std::string, Metric> metrics;
   std::optional<Started> started;
@@ -68,8 +70,8 @@ std::map<std::string, json> members_of(const std::string& event) {
   return members;
 }
 
-/// Returns what data, settings and seed decide of a start, by its name; members that were not reported are
-/// missing.
+/// Returns the facts of the start of training that data, settings and seed decide, by name. Facts that were
+/// not reported are missing.
 std::map<std::string, json> facts_of(Started started) {
   started.numeric_environment = started.host = started.build = {};
   started.plugins.clear();

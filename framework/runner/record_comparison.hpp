@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares a complete verification with the record of the run, beyond digests and scores: every value of
-// training that does not depend on the clock, the meaning of each metric, facts about data and model, the
-// result, and the files that a run writes. In a bundle each of these may be forged together with its spool.
-// Place in the flow: the last step of verifier.hpp.
+// compare_record(): compares a complete verification with the record of the run, beyond digests and scores:
+// values of training that do not depend on the clock, the meaning of each metric, facts about data and model,
+// the result, and the files of the run. It finds bundles in which these were forged together with their
+// spool. verifier.hpp calls it last.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Merges when time or size demand it, waits shortly for a lock, and reports a lasting problem once.
+// Recorder: merges an attempt's spool when time demands it, waits only shortly for a lock, and reports a
+// lasting problem once. Attempt calls it. Training must never wait for the database: the spool holds
+// everything. Read recorder.hpp first.
 #include "runner/recorder.hpp"
 
 namespace encore {
@@ -9,9 +11,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto merge_interval = std::chrono::milliseconds(500);
-/// It waits for a locked database without limit, for a failing one only this long.
+/// The time for which it retries a failing database. For a locked database it waits without limit.
 constexpr auto failing_patience = std::chrono::seconds(5);
-/// Several writers in turn may lock one out for a moment.
+/// The time for which a database may be busy without a message, since several writers in turn may lock one
+/// out for a moment.
 constexpr auto busy_patience = std::chrono::seconds(5);
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Recorder merges an attempt's spool into the store while it grows. A problem of the database is reported
-// once and retried; only the loss of the lease is final.
+// Recorder: merges an attempt's spool into the store while it grows. Attempt owns one and calls it in its
+// loop. A problem of the database is reported once and retried; only the loss of the lease is final. Read
+// next: store/merge.hpp.
 #pragma once
 
 #include <chrono>
@@ -12,7 +13,7 @@
 
 namespace encore {
 
-/// Shortens how long a statement waits for a lock, while it lives: a user watches a live line meanwhile, and
+/// Shortens, while it lives, how long a database statement waits for a lock: the user watches a live line and
 /// may press Ctrl-C.
 class ShortPatience {
  public:
@@ -28,7 +29,7 @@ class ShortPatience {
   std::int64_t usual_;
 };
 
-/// Detects that another writer does not stop. That others write at all is normal.
+/// Detects that other writers keep the database busy for long. Short writes of others are normal.
 class BusySpell {
  public:
   /// Returns whether the database has been busy long enough for a message.
@@ -44,17 +45,17 @@ class Recorder {
   Recorder(Store& store, const Lease& lease, RunObserver& observer)
       : store_(store), lease_(lease), observer_(observer) {}
 
-  /// Merges if the last time, or the beginning, is half a second ago. Throws LeaseLost.
+  /// Merges if the last merge, or the start, was at least half a second ago. Throws LeaseLost.
   void merge_when_due();
   enum class Finish {
     done,
     later,     ///< it cannot be written now: call again
     given_up,  ///< the patience for a failing disk is over; settling the store later brings the same end
   };
-  /// Merges the rest and writes the state, if the last try is half a second ago. Throws LeaseLost, and Error
-  /// for a spool that is incomplete or cannot be read.
+  /// Merges the rest and writes the state, if the last try was at least half a second ago. Throws LeaseLost,
+  /// and Error for a spool that is incomplete or cannot be read.
   Finish finish(RunState state, const std::string& reason);
-  /// Returns what follows from an Error of finish: another try, or none if all have failed for long.
+  /// Returns what to do after an Error of finish(): try again, or give up if all tries have failed for long.
   Finish failed(const Error& error);
   /// Returns why the store did not take the end at the last try.
   const std::string& problem() const { return problem_; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// RunObserver receives what the control program learns while a worker runs, in the order in which it happens:
-// the worker's events, and facts without one. The runner calls it; the owner of the screen implements it.
+// RunObserver: receives what the control program learns while a worker runs, in the order in which it
+// happens: the worker's events, and facts without an event. SpoolFollower, Recorder and Attempt call it; cli/
+// implements it for the screen. Calls come from the control program's thread.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +15,12 @@ namespace encore {
 
 class RunObserver : public EventObserver {
  public:
-  /// Reports a metric that the worker uses from now on, with what it means.
+  /// Reports a metric, with its meaning, before its first value.
   virtual void defined(const Metric&) {}
   /// Reports one optimizer step; `loss` is the mean over its batch.
   virtual void stepped(std::int64_t /*step*/, double /*loss*/) {}
-  /// The worker has reported no step for much longer than usual. It is called repeatedly until it does.
+  /// Reports that the worker has made no step for much longer than usual. Called repeatedly until it makes
+  /// one.
   virtual void silent(const Inactivity&) {}
   /// Reports a problem of the record itself: the database is locked, the spool is damaged.
   virtual void noticed(const std::string& text) = 0;

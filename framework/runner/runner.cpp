@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loop of `exp run`: fill free places, advance attempts, wait, and count the results.
+// Runner: the loop of `exp run`: fills free places with attempts, advances them, waits for a worker, and
+// counts the results. Attempt has the states of one run. Nothing in the loop may block, because all workers
+// and Ctrl-C are served by one thread. Read runner.hpp first.
 #include "runner/runner.hpp"
 
 #include <poll.h>
@@ -80,7 +82,8 @@ void Runner::fill() {
   }
 }
 
-/// On another machine an earlier exp run, which is gone, may have left a worker that still works.
+/// Returns whether a place is free. On another machine a worker that an earlier exp run launched may still
+/// work.
 bool Runner::is_free(std::size_t seat) {
   const WorkerPlace& place = settings_.places[seat];
   if (seats_[seat].attempt || seats_[seat].closed) return false;
@@ -103,7 +106,7 @@ bool Runner::all_closed() const {
   return std::ranges::all_of(seats_, [](const Seat& seat) { return seat.closed; });
 }
 
-/// Returns whether it waits for runs that it starts or learns from.
+/// Returns whether the task waits for runs that it starts from or learns from.
 bool Runner::waits(std::size_t task) const {
   return std::ranges::any_of(tasks_[task].after, [&](std::size_t parent) { return !over_[parent]; });
 }
@@ -113,7 +116,8 @@ void Runner::tell_end(std::size_t task, const RunOutcome& outcome, bool again) {
   observer_.ended(task, outcome, again);
 }
 
-/// Returns false when the database did not answer in time: the caller tries again.
+/// Takes the lease of a run and starts its attempt. Returns false if the database did not answer in time; the
+/// caller tries again.
 bool Runner::begin(std::size_t task, std::size_t seat) {
   const WorkerPlace& place = settings_.places[seat];
   std::optional<Lease> lease;
@@ -159,7 +163,8 @@ bool Runner::begin(std::size_t task, std::size_t seat) {
   return true;
 }
 
-/// The store cannot begin it (a full disk, a removed database). That does not affect the other runs.
+/// Ends a task whose run the store cannot begin, because the disk is full or the database was removed. Other
+/// runs continue.
 void Runner::give_up(std::size_t task, const Error& error) {
   RunOutcome outcome;
   outcome.began = true;
@@ -168,8 +173,8 @@ void Runner::give_up(std::size_t task, const Error& error) {
   tell_end(task, outcome, false);
 }
 
-/// Returns false if a run that it starts or learns from has no weights: then it is not begun, and its row
-/// says why.
+/// Finds the weights of parent and teacher. Returns false if one of those runs has no weights; the run is
+/// then not begun, and its row says why.
 bool Runner::provide_parent(std::size_t task, RunTask& task_now) {
   try {
     task_now.parent = take_parent(store_, task_now.specification, task_now.from_start);
@@ -188,7 +193,7 @@ bool Runner::provide_parent(std::size_t task, RunTask& task_now) {
   }
 }
 
-/// Checks runs that others held when their turn came: by now those may be gone without having ended them.
+/// Checks again, once, the runs that other processes held: those processes may have died without ending them.
 void Runner::look_again() {
   if (looked_again_ || stopping_) return;
   looked_again_ = true;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runner works on many runs, some of them at once, until each is completed, has failed, or was left to
-// others; it is the loop behind `exp run`. It has one thread and one database connection. Several times a
-// second it starts workers in free places, lets each attempt (attempt.hpp) process what happened, and passes
-// on requests to stop. Several control programs may get the same runs: one of them begins each run.
+// Runner: the loop behind `exp run`: works on many runs, some of them at once, until each is completed, has
+// failed, or was left to others. It has one thread and one database connection. Several times a second it
+// starts workers in free places, lets each attempt (attempt.hpp) process what happened, and passes on
+// requests to stop. Several control programs may get the same runs: one of them begins each run.
 #pragma once
 
 #include <atomic>
@@ -25,17 +25,17 @@ struct RunnerSettings {
   std::function<StopWish()> stop_wish = [] { return StopWish::none; };
 };
 
-/// Receives what the control program learns of a sweep, in the order in which it happens. `task` counts from
-/// 0 in the list that was given to the runner.
+/// Receives what the control program learns about a list of runs, in the order in which it happens. `task` is
+/// an index, from 0, in the list that was given to the runner.
 class RunnerObserver {
  public:
   virtual ~RunnerObserver() = default;
   /// An attempt begins; the returned observer receives what its worker does, until `ended`. `retry`: 1 for
   /// the first one after a crash.
   virtual RunObserver& begun(std::size_t task, int retry) = 0;
-  /// `again`: another attempt follows.
+  /// Reports the end of an attempt. `again`: another attempt follows.
   virtual void ended(std::size_t task, const RunOutcome& outcome, bool again) = 0;
-  /// Reports about all of it: the database is locked, all workers were asked to stop.
+  /// Reports facts about all runs: the database is locked, all workers were asked to stop.
   virtual void noticed(const std::string& text) = 0;
   /// Is called several times a second: the screen may be drawn again.
   virtual void glanced() = 0;
@@ -59,7 +59,8 @@ class Runner {
         observer_(observer),
         seats_(settings_.places.size()) {}
 
-  /// Returns how many were not started because the user, `exp stop` or a failure ended the work.
+  /// Works on the tasks until each is over. Returns the number of tasks that were not started because the
+  /// user, `exp stop` or a failure ended the work.
   std::size_t run(std::vector<RunTask> tasks);
 
  private:

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares each value of dev and test by its bits.
+// compare_scores(): compares each value of the development and test sets with that of the verification, bit
+// by bit. verifier.cpp calls it after it has trained to the end. Speed and other measures of the machine do
+// not count as scores. Read score_comparison.hpp first.
 #include "runner/score_comparison.hpp"
 
 #include <algorithm>

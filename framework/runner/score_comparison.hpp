@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether a training that was done again scores as the run did: every value of the development and the test
-// set, bit by bit. Digests say that the parameters are the same; only this says that the scores in a table
-// are theirs. Place in the flow: verifier.hpp asks, where it has trained to the end.
+// compare_scores(): tests whether a training that was repeated scores as the run did: every value of the
+// development and test sets, bit by bit. Equal digests show equal parameters; only this shows that the scores
+// in a table belong to them. verifier.hpp calls it if it has trained to the end.
 #pragma once
 
 #include <cstddef>
@@ -58,7 +58,7 @@ void list(auto& field, A<RecordedScore> auto& score) {
 std::vector<FinalScore> final_scores(Store& store, const RunRow& run,
                                      const std::filesystem::path& verification);
 
-/// Equal bits, or both no number.
+/// Returns whether both values have equal bits or both are NaN.
 bool same_value(double a, double b);
 
 /// Compares the scores of the steps after `from`. Measures of the training itself, such as speed, are not

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes and removes the file of a session, and reads those of others with the liveness of their process.
+// SessionFile: writes and removes the file of this session (one running `exp run`); open_sessions() lists
+// those of other processes for `exp stop`. Files of killed processes are removed. An `exp stop` of another
+// version may read them, so members keep their names. Read session_file.hpp first.
 #include "runner/session_file.hpp"
 
 #include <fcntl.h>
@@ -37,7 +39,7 @@ namespace fs = std::filesystem;
 constexpr const char* folder_name = "sessions";
 constexpr const char* session_end = ".json";
 constexpr const char* request_end = ".stop";
-/// Another session that ends may remove the empty folder in between.
+/// The number of tries to write a file: another session that ends may remove the empty folder in between.
 constexpr int tries = 10;
 constexpr std::size_t most_session_bytes = std::size_t{1} << 20;
 

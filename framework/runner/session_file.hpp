@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Session file makes an exp run visible to others from its first moment on, before it has read its plan, and
-// carries requests to stop it. It lies in encore.db.runs/sessions/ while the process works; requests are
-// lines of a second file beside it, so that none is lost whichever comes first.
+// SessionFile: makes a session, which is one running `exp run`, visible to other processes from its first
+// moment, before it has read its plan, and carries requests to stop it. The file lies in
+// encore.db.runs/sessions/ while the process works; requests are lines of a second file beside it, so that a
+// request is never lost. app/run_session.hpp owns one; app/stop.hpp writes requests.
 #pragma once
 
 #include <filesystem>
@@ -22,9 +23,9 @@ class SessionFile {
   SessionFile(const SessionFile&) = delete;
   SessionFile& operator=(const SessionFile&) = delete;
 
-  /// From here on, requests to stop this sweep are for this session, earlier ones too.
+  /// Makes requests to stop this sweep count for this session, including earlier ones.
   void works_on(const std::string& sweep);
-  /// Returns what has been asked for since this object was made.
+  /// Returns the strongest request to stop since this object was made.
   StopWish asked() const;
 
  private:
@@ -41,11 +42,11 @@ struct OpenSession {
   std::filesystem::path file;
 };
 
-/// Returns those whose process is not known to be gone.
+/// Returns the sessions of processes that are not known to have ended.
 std::vector<OpenSession> open_sessions(const std::filesystem::path& runs);
 
-/// Asks for an end of all its work, or, with a name, if it works on that sweep. Returns false if it has just
-/// ended.
+/// Asks a session to end all its work or, with a name, its work on that sweep. Returns false if the session
+/// has just ended.
 bool request_stop(const OpenSession& session, StopWish wish, const std::string& sweep = "");
 
 }  // namespace encore

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Events that cannot be read are skipped here: the database keeps them, and `exp logs` shows why.
+// SpoolFollower: reads what a worker appends to its spool, passes it to the observer, and remembers step,
+// result and end. Events that cannot be read are skipped: the database keeps them, and `exp logs` shows why.
+// Attempt, Verifier and JobKeeper poll it. Read spool_follower.hpp first.
 #include "runner/spool_follower.hpp"
 
 #include <algorithm>

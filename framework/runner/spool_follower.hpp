@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SpoolFollower passes what a worker appends to its spool to a RunObserver, and keeps what decides about the
-// end of the attempt. It reads on its own, so that the live line never waits for the database.
+// SpoolFollower: passes what a worker appends to its spool to a RunObserver, and keeps what decides about the
+// end of the attempt. Attempt polls it several times a second. It reads the file itself, so that the live
+// line never waits for the database. Read next: record/spool_reader.hpp.
 #pragma once
 
 #include <chrono>
@@ -17,7 +18,7 @@ class SpoolFollower {
   SpoolFollower(const std::filesystem::path& spool, RunObserver& observer, const SpoolOwner& owner = {})
       : reader_(spool, owner), observer_(observer) {}
 
-  /// Passes on what was appended since.
+  /// Passes on what was appended since the last call, without waiting.
   void poll();
 
   /// Returns how the worker ended, by its own report.

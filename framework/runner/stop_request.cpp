@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads and writes the file that names the attempt to be stopped.
+// Reads and writes the files by which a process asks another one to end an attempt. `exp stop` writes them;
+// Attempt and JobKeeper look for them. Any content that is not known asks for a checkpoint and an end, so
+// that newer versions still stop a run. Read stop_request.hpp first.
 #include "runner/stop_request.hpp"
 
 #include <unistd.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A stop request asks another process to end its work on a run, by a file in the run's folder, over any file
+// Stop request: a file in a run's folder that asks the process that works on an attempt to end it, on a file
 // system that both see. The file names the attempt, so that it reaches one that has only just begun, and no
-// later one. session_file.hpp asks a whole exp run.
+// later one. `exp stop` writes it; Attempt and JobKeeper read it. session_file.hpp asks a whole `exp run`.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads both files tensor by tensor, and computes the largest and the relative distance.
+// tensor_distances(): reads two checkpoints tensor by tensor, and computes the largest and the relative
+// distance of each tensor. drift.cpp sums the results up by layer. Read tensor_distance.hpp first.
 #include "runner/tensor_distance.hpp"
 
 #include <algorithm>
@@ -15,7 +16,8 @@ namespace encore {
 
 namespace {
 
-/// Numbers in their order: neighbours are one apart, both zeros are equal.
+/// Returns an integer that orders the numbers of this type: neighbours are one apart, and both zeros are
+/// equal.
 template <class T>
 auto rank(T value) {
   using Bits = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
@@ -76,7 +78,8 @@ TensorDistance distance_of(const std::string& name, const Safetensors::Entry& on
 
 using Entries = std::map<std::string, const Safetensors::Entry*>;
 
-/// The tensors of a file whose names begin with `prefix`, under names that begin with `shown` instead.
+/// Returns the tensors of a file whose names begin with `prefix`, under names that begin with `shown`
+/// instead.
 Entries entries_of(const Safetensors& file, std::string_view prefix, std::string_view shown) {
   Entries entries;
   for (const auto& [name, entry] : file.tensors())

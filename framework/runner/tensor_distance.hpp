@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tensor distance: how far two checkpoints of one model are apart, tensor by tensor. Place in the flow:
-// drift.hpp sums it up by layer, for verifier.cpp and `exp diff --drift`.
+// TensorDistance: how far two checkpoints of one model are apart, tensor by tensor. Place in the flow:
+// verifier.cpp and `exp diff --drift` -> drift.hpp -> here. Read next: record/safetensors.hpp.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace encore {
 
-/// Before the names of parameters in a checkpoint; a weights file has them without it.
+/// The beginning of the names of parameters in a checkpoint. In a weights file the names have no prefix.
 inline constexpr std::string_view parameter_prefix = "parameter/";
 
 struct TensorDistance {
@@ -36,12 +36,12 @@ struct TensorDistance {
   void add(const TensorDistance& tensor);
 };
 
-/// Every tensor of either file, in the order of their names. Throws Error for a file that is not a
-/// checkpoint.
+/// Returns the distance of every tensor of either file, in the order of their names. Throws Error for a file
+/// that is not a checkpoint.
 std::vector<TensorDistance> tensor_distances(const std::filesystem::path& one,
                                              const std::filesystem::path& other);
-/// The same of the parameters alone, between a weights file (record/weights_file.hpp) and a checkpoint. Names
-/// are those of the checkpoint.
+/// Returns the distances of the parameters between a weights file (record/weights_file.hpp) and a checkpoint.
+/// Names are those of the checkpoint.
 std::vector<TensorDistance> weight_distances(const std::filesystem::path& weights,
                                              const std::filesystem::path& checkpoint);
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes the folder, copies what the worker needs, and removes it unless it is kept.
+// VerificationFolder: makes the folder of a verification, copies what the worker needs into it, and removes
+// it unless it is kept. verifier.cpp owns it. The run's own folder is only read. Read verification_folder.hpp
+// first.
 #include "runner/verification_folder.hpp"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// VerificationFolder is where a verification trains, beside the run's own folder. It is removed in the end
-// unless it is kept. runner/verifier.hpp makes and fills it, the worker trains in it.
+// VerificationFolder: the folder in which a verification trains, beside the run's own folder. verifier.hpp
+// makes and fills it, the worker trains in it, and the destructor removes it unless it is kept.
 #pragma once
 
 #include <filesystem>

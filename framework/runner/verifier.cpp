@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See verifier.hpp. The flow, top to bottom: what can be refused before a worker starts; the folder; the
-// worker, once or twice; the verdict.
+// Verifier: trains a run again and judges the result. Order of the file: checks that refuse before a worker
+// starts; the worker, run once, or twice with a kill in between; the comparison and the verdict.
+// cli/verify_verb.cpp calls it. The run's folder is only read, so that a verification cannot change what it
+// verifies. Read verifier.hpp first.
 #include "runner/verifier.hpp"
 
 #include <signal.h>
@@ -37,7 +39,8 @@ std::string steps_text(const std::vector<CheckpointRow>& checkpoints) {
   return text;
 }
 
-/// Of several records of one step the newest: it wrote the file last.
+/// Returns the checkpoints that are on disk, one per step. Of several records of a step the newest counts,
+/// because it wrote the file last.
 std::vector<CheckpointRow> checkpoints_on_disk(Store& store, std::int64_t run) {
   std::vector<CheckpointRow> kept;
   for (const CheckpointRow& checkpoint : store.read_checkpoints(run)) {
@@ -72,7 +75,8 @@ std::optional<std::int64_t> step_of_weights(const std::filesystem::path& folder,
   }
 }
 
-/// At the very step of the difference values name the tensor where the digests only knew the block.
+/// Replaces a scope that is a whole block by the name of the tensor that differs, if parameters of exactly
+/// that step can be compared.
 void name_tensor(const std::vector<TensorDistance>& tensors, std::string& scope) {
   if (scope != "parameters" && !scope.starts_with("optimizer/")) return;
   std::string other;
@@ -89,7 +93,7 @@ void name_tensor(const std::vector<TensorDistance>& tensors, std::string& scope)
 
 }  // namespace
 
-/// Passes everything on to the one who shows it, and keeps what the verdict needs.
+/// Passes everything on to the observer of the screen, and keeps what the verdict needs.
 class Verifier::Watch final : public RunObserver {
  public:
   Watch(RunObserver& display, DigestComparison& comparison) : display_(display), comparison_(comparison) {}

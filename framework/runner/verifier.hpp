@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Verifier: trains a run's specification again, in a folder of its own, and compares every digest that the
-// run has. It only reads the run; the verdict is the caller's to record. Place in the flow: cli/verify_verb
-// decides what is verified and how, this starts the worker, follows its spool and judges.
+// run has. It only reads the run; the caller records the verdict. Place in the flow: cli/verify_verb.cpp and
+// app/verify.cpp decide what is verified and how; this class starts the worker, follows its spool and judges.
+// Read next: digest_comparison.hpp.
 #pragma once
 
 #include <atomic>
@@ -50,7 +51,7 @@ class Verifier {
   std::int64_t first_step() const { return comparison_.first_step(); }
   std::int64_t last_step() const { return comparison_.last_step(); }
 
-  /// Throws Error, with the folder kept, when the worker fails.
+  /// Trains and compares. Throws Error if the worker fails; the folder is then kept.
   VerificationOutcome run(RunObserver& observer);
 
  private:
@@ -64,9 +65,9 @@ class Verifier {
 
   void require_data() const;
   End train(const std::filesystem::path& folder, int attempt, bool dies, Watch& watch);
-  /// The steps of which the run's folder has the parameters: in a checkpoint, or in the weights file.
+  /// Returns the steps of which the run's folder has the parameters: in a checkpoint, or in the weights file.
   std::set<std::int64_t> kept_steps() const;
-  /// The first of them from the step of a difference on, as far as the verification trains.
+  /// Returns the first of these steps at or after a difference, as far as the verification trains.
   std::optional<std::int64_t> distance_step(std::int64_t difference) const;
   void judge(const std::filesystem::path& folder, const Watch& watch, VerificationRow& verification) const;
   Environments compare_environments(const nlohmann::json& verification, int last_attempt) const;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Worker is one worker as its attempt (attempt.hpp) sees it, wherever it runs; Launcher starts it. Two kinds
-// differ most: a child of this process with a control pipe (worker.cpp), which ends when this process does,
-// and one on another machine (launched_worker.hpp), which is reached only by files in the run's folder and
-// continues while no control program runs.
+// Worker: a worker as its attempt (attempt.hpp) sees it, on any machine; Launcher starts it. The two kinds: a
+// child of this process with a control pipe (worker.cpp), which ends when this process does; and a worker on
+// another machine (launched_worker.hpp), which is reached only by files in the run's folder and continues
+// while no control program runs.
 #pragma once
 
 #include <chrono>
@@ -30,7 +30,7 @@ struct WorkerEnd {
 class Worker {
  public:
   virtual ~Worker() = default;
-  /// Returns nothing while it works; never waits.
+  /// Returns how the worker ended; nothing while it works. Never waits.
   virtual std::optional<WorkerEnd> end() = 0;
   virtual void send(ControlCommand command) = 0;
   /// Makes it report what it was doing, and end (record/crash_line.hpp).
@@ -40,7 +40,8 @@ class Worker {
   virtual int exit_descriptor() const { return -1; }
 };
 
-/// What is to be started.
+/// A worker that is to be started: program, arguments and files. For launched workers it is stored as JSON
+/// (job_files.hpp).
 struct WorkOrder {
   std::filesystem::path program;
   std::vector<std::string> arguments;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Starts and ends processes. Read worker_process.hpp first. posix_spawn keeps the start cheap however large
-// the control program is.
+// Starts and ends processes: WorkerProcess, DetachedProcess and run_program(). Attempts, checks and calls of
+// git and Slurm use it. posix_spawn keeps the start cheap however large the control program is; every child
+// gets a clean table of signals. Read worker_process.hpp first.
 #include "runner/worker_process.hpp"
 
 #include <fcntl.h>
@@ -97,7 +98,8 @@ std::vector<std::string> environment_with(std::map<std::string, std::string> mor
   return all;
 }
 
-/// Returns them as exec takes them: pointers into `texts`, closed by a null.
+/// Returns the texts as exec takes them: pointers into `texts`, ended by a null pointer. Valid while `texts`
+/// is unchanged.
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   std::vector<char*> list;
   for (std::string& text : texts) list.push_back(text.data());

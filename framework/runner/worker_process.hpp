@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// WorkerProcess is a running worker with its control pipe; run_program() runs short helpers and returns their
-// output. The worker gets a session of its own, so that Ctrl-C at the terminal reaches only the control
-// program, which then asks it to stop. When the control program dies, the pipe closes and the worker ends by
-// itself.
+// WorkerProcess: a running worker with its control pipe; run_program(): runs short helpers and returns their
+// output. Attempts, benches and `exp serve` start workers with it. A worker gets its own session, so that
+// Ctrl-C at the terminal reaches only the control program, which then asks the worker to stop. When the
+// control program dies, the pipe closes and the worker ends by itself.
 #pragma once
 
 #include <sys/types.h>
@@ -92,7 +92,8 @@ class DetachedProcess {
   pid_t pid_;
   std::optional<ProcessEnd> end_;
 };
-/// Appends its output to `log`. Throws Error when it cannot be started.
+/// Starts a process that outlives this one. Its output is appended to `log`. Throws Error if it cannot be
+/// started.
 DetachedProcess start_detached(const std::filesystem::path& program,
                                const std::vector<std::string>& arguments, const std::filesystem::path& log);
 
@@ -122,7 +123,8 @@ ProgramOutput run_program(const std::filesystem::path& program, const std::vecto
 /// The time that a process has, after SIGQUIT, to report what it was doing.
 inline constexpr std::chrono::seconds last_word_patience(2);
 
-/// Does the same with this process's own standard streams, for a program that talks to the user itself.
+/// Runs a program to its end with this process's own standard streams, for a program that talks to the user
+/// itself.
 ProcessEnd run_attached(const std::filesystem::path& program, const std::vector<std::string>& arguments);
 
 }  // namespace encore

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Turns finished jobs into bodies of HTTP; JSON of workers is copied as it is. Read answers.hpp first.
+// Writes the HTTP bodies for finished jobs, stream events and errors. service.cpp calls it. /v1/embeddings
+// and /v1/completions answer as OpenAI's interface does, /v1/predict as `exp predict --json`; JSON that a
+// worker sent is copied. Clients read these members: a change needs one in routes.cpp, which documents them.
+// Read answers.hpp first.
 #include "serve/answers.hpp"
 
 #include <cstring>
@@ -28,7 +31,7 @@ Json named(const ServedModel& model) {
           {"version", model.version}};
 }
 
-/// `{..., NAME: [LIST]}`, where `texts` is the list, JSON already.
+/// Returns `{..., NAME: [LIST]}`. `texts` is the content of the list, already as JSON.
 std::string with_list(const Json& object, const char* name, const std::string& texts) {
   std::string body = dumped(object);
   body.pop_back();
@@ -85,7 +88,7 @@ Json usage_json(std::int64_t prompts, std::int64_t written) {
   return {{"prompt_tokens", prompts}, {"completion_tokens", written}, {"total_tokens", prompts + written}};
 }
 
-/// The body for generated text: a list of outputs for each prompt.
+/// Returns the generated texts of a job as JSON: a list of outputs for each prompt.
 Json written_by(const Job& job) {
   return parse_json<Json>(job.answers.front().text);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Answers: turns the answers of workers into bodies of HTTP. Place in the flow: a Job that is over -> here ->
-// service.cpp.
+// Turns the answers of workers into HTTP bodies. Place in the flow: model_pool.cpp ends a Job -> service.cpp
+// calls these functions -> http_server.cpp sends the text. Pure functions. Read next: job.hpp.
 #pragma once
 
 #include <string>
@@ -19,16 +19,17 @@ struct ServedModel {
   ServeModel facts;
 };
 
-/// Throws Refusal with the first reason if an input has no answer.
+/// Returns the body for a finished job. `id` is the id of the request. Throws Refusal with the first reason
+/// if an input has no answer.
 std::string answer_body(const ServedModel& model, const ServeRequest& request, const Job& job,
                         std::string_view id);
-/// Events of a stream: one with the new part of the text; the last one with the reason of its end; those of a
-/// failure.
+/// Return an event of a stream of generated text: a new part of the text; the last event, with the reason why
+/// the text ended; an error after the stream has begun.
 std::string stream_part(const ServedModel& model, std::string_view id, std::string_view text);
 std::string stream_end(const ServedModel& model, std::string_view id, const Job& job);
 std::string stream_failure(int status, const std::string& reason);
 
-/// {"error": {"message", "type"}}
+/// Returns {"error": {"message", "type"}}.
 std::string error_body(int status, const std::string& reason);
 
 }  // namespace encore

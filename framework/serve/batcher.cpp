@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Orders the inputs, makes long ones rest, and forms the batch that a worker receives. Read batcher.hpp
-// first.
+// Batcher: orders the inputs of one model by fair queueing, holds long inputs back for a while, and forms the
+// batch that a worker receives. model_pool.cpp calls it. The order of the turns decides the latency of short
+// requests; tests/unit/serve holds it. Read batcher.hpp first.
 #include "serve/batcher.hpp"
 
 #include <utility>

@@ -1,20 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Batcher: the bounded queue of a model's inputs, and which of them a worker computes together. An idle
-// worker receives a batch when the batch is full or its oldest input has waited for BatchRules::wait; a busy
-// worker receives only a full batch, so that its next one is ready when it ends.
-//
-// Order: self-clocked fair queueing (Golestani, "A self-clocked fair queueing scheme for broadband
-// applications", INFOCOM 1994), each request a flow. The turn of an input is the turn of the input that left
-// last plus the cost of its request up to and including it; the smallest turn leaves first. A request with
-// one input waits neither for a request with a thousand of them nor for an input of a megabyte, and both of
-// those get their turns too. First come, first served was tried: when an open server was sent long inputs,
-// the latency of honest clients tripled.
-//
-// If a short input has come within the last second, long ones take at most a quarter of the time: after a
-// long input, the next one waits three times as long as that one took. The order alone does not help a short
-// input that comes while a long one is computed on the same cores.
-//
-// Time is an argument: it reads no clock. Place in the flow: model_pool.cpp.
+// Batcher: the bounded queue of a model's inputs, and the choice of those that a worker computes together.
+// Place in the flow: model_pool.cpp adds inputs and takes batches. It reads no clock: each call gets the
+// time, so that tests are exact. The order of inputs is described at the class. Read next: batcher.cpp.
 #pragma once
 
 #include <algorithm>
@@ -52,6 +39,19 @@ struct Waiting {
   static constexpr std::size_t long_text_bytes = std::size_t{16} << 10;
 };
 
+/// An idle worker gets a batch when the batch is full or its oldest input has waited for BatchRules::wait; a
+/// busy worker gets only a full batch, so that its next one is ready when it ends.
+///
+/// Order: self-clocked fair queueing (Golestani, "A self-clocked fair queueing scheme for broadband
+/// applications", INFOCOM 1994), each request a flow. The turn of an input is the turn of the input that was
+/// sent last plus the cost of its request up to and including it; the smallest turn is sent first. A request
+/// with one input waits neither for a request with a thousand of them nor for an input of a megabyte, and
+/// both of those get their turns too. First come, first served was tried: when an open server received long
+/// inputs, the latency of honest clients tripled.
+///
+/// If a short input has come within the last second, long ones take at most a quarter of the time: after a
+/// long input, the next one waits three times as long as that one took. The order alone does not help a short
+/// input that comes while a long one is computed on the same cores.
 class Batcher {
  public:
   /// The limits of a batch.
@@ -59,21 +59,22 @@ class Batcher {
 
   explicit Batcher(const BatchRules& rules) : rules_(rules) {}
 
-  /// Whether a request with this number of inputs may wait. Requests with one input have room of their own,
-  /// as large as that of all others.
+  /// Returns whether a request with this number of inputs may wait. Requests with one input have room of
+  /// their own, as large as that of all others.
   bool has_room(std::size_t texts) const {
     return (texts == 1 ? single_ : waiting() - single_) + texts <= rules_.queue;
   }
   void add(const std::shared_ptr<Job>& job, ServeClock::time_point now);
-  /// Puts it before all others. It leaves alone, so that an input that ends workers does not affect others.
+  /// Puts an input before all others, after the worker that computed it has ended. It is sent alone, so that
+  /// an input that ends workers does not affect others.
   void add_again(Waiting text);
-  /// The batch for a worker that computes `in_hands` inputs now; empty: nothing yet.
+  /// Returns the batch for a worker that computes `in_hands` inputs now; empty if none is due.
   std::vector<Waiting> take(std::size_t in_hands, ServeClock::time_point now, Take what = Take::any_text);
-  /// A worker has computed a long input, which left at `begin`.
+  /// Call it when a worker has computed a long input, which was sent at `begin`.
   void long_text_ended(ServeClock::time_point begin, ServeClock::time_point end);
-  /// The latest time at which take() has a batch for an idle worker; nothing while no input waits.
+  /// Returns the latest time at which take() has a batch for an idle worker; nothing while no input waits.
   std::optional<ServeClock::time_point> due(Take what = Take::any_text);
-  /// The inputs that wait, with those whose jobs have ended meanwhile.
+  /// Returns the number of inputs that wait, including those whose jobs have ended meanwhile.
   std::size_t size() const { return again_.size() + waiting(); }
 
  private:
@@ -84,11 +85,11 @@ class Batcher {
   void drop_over();
   void drop_over(Queue& queue);
   Waiting pop(Queue& queue);
-  /// Whether the next turn is that of a long input, which may have to rest first.
+  /// Returns whether the next turn is that of a long input, which may have to wait first.
   bool long_is_first(Take what) const;
-  /// The queue whose first input leaves next; null if none may leave.
+  /// Returns the queue whose first input is sent next; null if none may be sent.
   Queue* next(Take what, ServeClock::time_point now);
-  /// When the first input of a queue that is not empty leaves for an idle worker.
+  /// Returns when the first input of a queue, which is not empty, is sent to an idle worker.
   ServeClock::time_point due(const Queue& queue) const;
 
   BatchRules rules_;

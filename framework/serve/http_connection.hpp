@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The types that a coroutine of HttpServer waits on: a connection with a clock, and the reply that a handler
-// fills. Place in the flow: http_server.cpp alone.
+// Reply and Connection: the types on which the coroutines of HttpServer wait: the reply that a handler fills,
+// and a socket with a clock. Only http_server.cpp includes it. Everything runs on the thread of the loop, so
+// nothing is locked.
 #pragma once
 
 #include <chrono>
@@ -24,7 +25,7 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-/// For co_await: a failure is a value, not an exception.
+/// Makes co_await return a failure in `failed` instead of throwing it.
 inline asio::redirect_error_t<asio::use_awaitable_t<>> into(error_code& failed) {
   return asio::redirect_error(asio::use_awaitable, failed);
 }
@@ -95,7 +96,7 @@ struct Connection : std::enable_shared_from_this<Connection> {
     ++phase;
     clock.cancel();
   }
-  /// From now on the server waits for the client, or does not.
+  /// Records from now on whether the server waits for the client.
   void waits(bool for_client) {
     waits_for_client = for_client;
     since = std::chrono::steady_clock::now();

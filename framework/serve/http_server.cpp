@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs a coroutine for each connection. A coroutine waits for an answer on a timer that the reply cancels:
-// there is one thread, so nothing can happen between the check and the wait. Read http_server.hpp first.
+// HttpServer: a coroutine for each connection reads a head, asks the gate, reads the body, calls the handler
+// and sends its answer. A coroutine waits for an answer on a timer that the reply cancels: there is one
+// thread, so nothing can happen between the check and the wait. The limits protect the server from slow or
+// large clients. Read http_server.hpp first.
 #include "serve/http_server.hpp"
 
 #include <fcntl.h>
@@ -37,8 +39,8 @@ namespace http = beast::http;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-/// A refused client may still be sending: at most this number of bytes is read and discarded, for at most
-/// this time, because closing at once would discard the answer too.
+/// The bytes that are read and discarded from a refused client, and the time for it. Closing at once would
+/// discard the answer too if the client is still sending.
 constexpr std::size_t linger_bytes = std::size_t{4} << 20;
 constexpr std::chrono::milliseconds linger_time{1000};
 /// The largest number of connections beyond the limit that get a 503 at a time; others are closed without an
@@ -80,8 +82,8 @@ std::string whole_text(const HttpAnswer& answer, bool keeps_open, bool with_body
          (with_body ? answer.body : "");
 }
 
-/// The host of a field Host, without its port and the brackets of an IPv6 address; empty if the field is
-/// invalid (RFC 9110, 7.2).
+/// Returns the host of a field Host, without its port and the brackets of an IPv6 address; nothing if the
+/// field is invalid (RFC 9110, 7.2).
 std::optional<std::string> host_in(const std::string& field) {
   std::size_t end = field.find(':');
   std::string host = field.substr(0, end);
@@ -136,10 +138,11 @@ std::string chunk_text(const std::string& part) {
 
 }  // namespace
 
-/// Types of the coroutines of HttpServer::State, which other files can name.
+/// Types that the coroutines of HttpServer::State use. They are in a named namespace, because State is not
+/// local to this file.
 namespace http_detail {
 
-/// The answer to a failed read; status 0: none, the client is gone or has sent nothing.
+/// The answer to a failed read. Status 0: there is no answer, because the client is gone or has sent nothing.
 struct ReadFailure {
   int status = 0;
   std::string reason = {};
@@ -232,9 +235,9 @@ struct HttpServer::State : std::enable_shared_from_this<HttpServer::State> {
     }
   }
 
-  /// Closes the connection whose client has let the server wait for longest: first among those without an
-  /// accepted head, then among those that are slow with a body or an answer. False: there is none, because
-  /// all connections have requests in work.
+  /// Closes the connection whose client has let the server wait longest: first among those without an
+  /// accepted head, then among those that are slow with a body or an answer. Returns false if all connections
+  /// have requests in work.
   bool make_room() {
     const auto now = std::chrono::steady_clock::now();
     Connection* longest = nullptr;
@@ -272,7 +275,7 @@ struct HttpServer::State : std::enable_shared_from_this<HttpServer::State> {
     if (draining && open.empty() && drained) std::exchange(drained, {})();
   }
 
-  /// One request and its answer; false: the connection is to be closed.
+  /// Reads one request and sends its answer. Returns false if the connection is to be closed.
   asio::awaitable<bool> serve_one(Connection& connection, beast::flat_buffer& buffer) {
     error_code failed;
     connection.let_in = false;
@@ -322,8 +325,8 @@ struct HttpServer::State : std::enable_shared_from_this<HttpServer::State> {
     co_return co_await answer(connection, parser, std::move(request));
   }
 
-  /// The answer that refuses a request before its body is read; empty if it is accepted. Fills all of
-  /// `request` but the body.
+  /// Returns the answer that refuses a request before its body is read; nothing if it is accepted. Fills all
+  /// of `request` except the body.
   template <class Message>
   std::optional<HttpAnswer> judge(const Message& message, HttpRequest& request) {
     if (const std::string problem = problem_of_head(message); !problem.empty())

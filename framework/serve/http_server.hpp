@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HttpServer: HTTP/1.1 over TCP with limits for everything that a client can make large or slow: connections,
-// heads, bodies, all bodies together, and the time that each of them may take. Knows no routes: a gate
-// accepts or refuses heads, and a handler gets whole requests and answers now or later. Place in the flow:
-// service.cpp is the handler. Everything happens on the thread of the loop.
+// HttpServer: HTTP/1.1 over TCP, with limits on everything that a client can make large or slow: connections,
+// heads, bodies, all bodies together, and the time of each. It knows no routes: a gate accepts or refuses
+// heads, a handler gets whole requests and answers now or later. Place in the flow: serve.cpp makes it,
+// service.cpp is gate and handler. Everything happens on the thread of the loop. Read next: http_server.cpp.
 #pragma once
 
 #include <chrono>
@@ -52,9 +52,9 @@ struct HttpAnswer {
 class HttpReply {
  public:
   virtual ~HttpReply() = default;
-  /// The whole answer, once.
+  /// Sends the whole answer. Called once.
   virtual void answer(HttpAnswer answer) = 0;
-  /// In place of answer(): the head of an answer that comes in parts, its parts, and its end.
+  /// Used in place of answer(), for an answer that comes in parts: its head, its parts, and its end.
   virtual void begin(const HttpAnswer& head) = 0;
   virtual void part(std::string text) = 0;
   virtual void end() = 0;

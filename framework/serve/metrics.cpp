@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes the counters of a server in the text format of Prometheus. Read metrics.hpp first.
+// Writes the counters of a server in the text format of Prometheus, for GET /metrics (service.cpp).
+// Dashboards read the names of the metrics, so they must not change. Read metrics.hpp first.
 #include "serve/metrics.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Metrics: the counters of a server, and their form for Prometheus (text format 0.0.4). Place in
-// the flow: service.cpp and model_pool.cpp count, GET /metrics shows.
+// ServeMetrics: the counters of a server, and their text for Prometheus (format 0.0.4). Place in the flow:
+// service.cpp and model_pool.cpp count on the thread of the loop; GET /metrics returns text().
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace encore {
 
-/// Counts values below or at each of some bounds.
+/// A histogram with fixed upper bounds: it counts the values that are at most as large as each bound.
 class BucketHistogram {
  public:
   explicit BucketHistogram(std::vector<double> bounds)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Starts the workers of one model, gives them batches and deadlines, and restarts those that end. Read
-// model_pool.hpp first.
+// ModelPool: starts the workers of one model, sends them batches, passes their answers to jobs, and restarts
+// workers that end. service.cpp submits jobs; worker_link.hpp reports what a worker sends. Every job must end
+// exactly once: with all answers, or with a failure. Read model_pool.hpp first.
 #include "serve/model_pool.hpp"
 
 #include <algorithm>
@@ -90,7 +91,7 @@ void ModelPool::start_worker(Seat& seat) {
 
 void ModelPool::worker_ready(Seat& seat, ServeModel model) {
   if (model_ && model.digest != model_->digest) {
-    // Two versions of a model behind one name would mix their answers.
+    // Answers of two versions of a model must not be mixed under one name.
     notice("the weights of " + name_ +
            " have changed since exp serve was started; a worker that has read the new ones is not used. "
            "Send SIGHUP to exp serve to load them");
@@ -135,7 +136,7 @@ void ModelPool::wait_for(boost::asio::steady_timer& timer, std::function<void()>
       });
 }
 
-/// Returns the inputs of a worker to the queue, the first of them to the front.
+/// Puts the inputs of a worker that has ended back at the front of the queue, in their order.
 void ModelPool::give_back(Seat& seat, const std::string& why) {
   for (auto text = seat.in_hands.rbegin(); text != seat.in_hands.rend(); ++text) {
     Waiting& waiting = text->second;

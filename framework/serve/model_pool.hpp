@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ModelPool: one model with its queue and the workers that compute it. Gives batches out, fills jobs with
-// answers, and makes sure that each job is answered: the inputs of a worker that ended are given to
-// another one once, alone; a job that is late, or whose input has ended two workers, fails with the reason. A
-// worker that ended is started again. Place in the flow: service.cpp submits jobs. Read next: batcher.hpp.
-// Everything happens on the loop's thread.
+// ModelPool: one model with its queue and its workers. It sends batches, fills jobs with answers, and ends
+// each job: the inputs of a worker that ended go to another worker once, alone; a job that is late, or whose
+// input has ended two workers, fails with the reason. Workers that end are started again. Place in the flow:
+// service.cpp submits jobs -> here -> WorkerLink, all on the loop's thread. Read next: batcher.hpp.
 #pragma once
 
 #include <algorithm>
@@ -52,11 +51,11 @@ class ModelPool : public std::enable_shared_from_this<ModelPool> {
     return static_cast<std::size_t>(std::ranges::count(seats_, true, &Seat::ready));
   }
   std::size_t waiting_texts() const { return batcher_.size(); }
-  /// No client waits for an answer of it.
+  /// Returns whether no client waits for an answer of this model.
   bool idle() const { return jobs_.empty(); }
   bool has_room(std::size_t texts) const { return batcher_.has_room(texts); }
-  /// Whether an input of the job has ended two workers a short time ago: the job must be refused, so that one
-  /// input does not repeatedly take the workers from all others.
+  /// Returns whether an input of the job has recently ended two workers. The job must then be refused, so
+  /// that one input does not take the workers from all others again and again.
   bool ends_workers(const Job& job);
   /// Queues a job; the queue must have room for it.
   void submit(const std::shared_ptr<Job>& job);

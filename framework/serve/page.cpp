@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Joins the files of page/. The policy names the hashes of style and script, so a browser runs
-// nothing else; `data:` is the icon, which keeps browsers from requesting one.
+// serve_page(): joins the files of page/ to the page at `/`, and makes its Content-Security-Policy. The
+// policy names the hashes of style and script, so a browser runs nothing else; `data:` allows the icon, which
+// keeps browsers from requesting one. service.cpp sends both. Read next: page_files.hpp.
 #include "serve/page.hpp"
 
 #include "document/content_policy.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The page at `/` of a server: sends inputs to its models, and loads nothing from elsewhere. Place in the
-// flow: service.cpp.
+// ServePage: the page at `/` of a server, from which a user sends inputs to its models. service.cpp sends it.
+// It loads nothing from other servers. Its source is in page/.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ struct ServePage {
   std::string policy;  ///< its Content-Security-Policy
 };
 
-/// The page sends its requests to the routes of its own server.
+/// Returns the page. It sends its requests to the routes of its own server.
 const ServePage& serve_page();
 
 }  // namespace encore

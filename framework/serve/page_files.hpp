@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The files of page/ as strings of the program: a server has its page without an installation, and no other
-// user of the machine can change the script that browsers get. Place in the flow: CMake fills
-// page_files.cpp.in -> page.cpp.
+// The files of page/ as strings of the program. Place in the flow: CMake fills page_files.cpp.in -> page.cpp
+// joins them. They are compiled in so that a server has its page without an installation, and so that no
+// other user of the machine can change the script that browsers get.
 #pragma once
 
 namespace encore {

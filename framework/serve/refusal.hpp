@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Refusal: a request whose answer is an error, with the status of HTTP and a reason that says what to
-// do.
+// Refusal: the exception for a request that is answered with an error. It has an HTTP status and a reason
+// that says what to do. requests.cpp, answers.cpp and service.cpp throw it; Service::refuse() makes the
+// answer of it.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parses bodies. The table of routes has the members and their types; this file has their meaning.
+// Parses the JSON bodies of requests to models, and checks the values of their members. service.cpp calls it.
+// routes.cpp lists the members and their types; this file defines what they mean. Read requests.hpp first.
 #include "serve/requests.hpp"
 
 #include <cmath>
@@ -108,9 +109,9 @@ class Body {
         refuse("\"" + std::string(field.name) + "\" is missing: " + field.help);
   }
 
-  /// null counts as left out.
+  /// Returns whether the body has the member. null counts as missing.
   bool has(const char* name) const { return json_.contains(name) && !json_.at(name).is_null(); }
-  /// Neither null nor an empty list.
+  /// Returns whether the member exists and is neither null nor an empty list.
   bool has_any(const char* name) const { return has(name) && !json_.at(name).empty(); }
   std::string text(const char* name) const { return has(name) ? json_.at(name).get<std::string>() : ""; }
   bool flag(const char* name) const { return has(name) && json_.at(name).get<bool>(); }

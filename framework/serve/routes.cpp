@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of routes, and the OpenAPI document and the page that are made from it. Read routes.hpp first.
+// The table of all routes of `exp serve`, and the OpenAPI document and docs/reference/serving_api.md that are
+// made from it. A new route or member is added here; its meaning is in requests.cpp and service.cpp. Clients
+// depend on the names. Read routes.hpp first.
 #include "serve/routes.hpp"
 
 #include <nlohmann/json.hpp>
@@ -18,7 +20,8 @@ const RouteField truncate_field = {
     "true: use only the beginning of a text that is too long for the model; otherwise the request is "
     "refused with 400"};
 
-/// A member that clients of OpenAI send with a value that requests nothing.
+/// Makes a member that clients of OpenAI send and that is not supported; only values that request nothing are
+/// accepted.
 constexpr RouteField neutral_field(
     const char* name, const char* values,
     const char* help = "not supported: accepted with a value that requests nothing") {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The routes of `exp serve`, one row each: the requests that the server takes, the OpenAPI document,
-// docs/reference/serving_api.md and the checks of bodies come from this table. Place in the
-// flow: service.cpp looks a request's route up here.
+// Route: a row of the table of routes of `exp serve`. From this table come the requests that the server
+// takes, the checks of bodies, the OpenAPI document and docs/reference/serving_api.md. service.cpp looks up
+// the route of a request. Read next: routes.cpp.
 #pragma once
 
 #include <cstdint>
@@ -48,9 +48,9 @@ struct Route {
 
 const std::vector<Route>& routes();
 
-/// The OpenAPI 3.0 document, as JSON.
+/// Returns the OpenAPI 3.0 document, as JSON.
 std::string openapi_document(const std::string& version);
-/// docs/reference/serving_api.md
+/// Returns the content of docs/reference/serving_api.md.
 std::string routes_page();
 
 }  // namespace encore

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs the loop and handles the signals; the order in which parts start and end is here. Read serve.hpp
-// first.
+// serve(): makes the event loop, the server and the service, and handles signals: SIGTERM and SIGINT drain,
+// SIGHUP replaces the models. The order in which these parts start and end is fixed here. cli/serve_verb.cpp
+// calls it. Read serve.hpp first.
 #include "serve/serve.hpp"
 
 #include <sys/resource.h>
@@ -33,7 +34,7 @@ std::string url_of(const std::string& host, std::uint16_t port) {
   return "http://" + (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
 
-/// One call of serve().
+/// The objects of one call of serve().
 class Serving {
  public:
   Serving(const ServeOptions& options, const std::vector<ServedRun>& runs)
@@ -93,7 +94,7 @@ class Serving {
     if (options_.noticed) options_.noticed("the models stay as they are: " + why);
   }
 
-  /// On another thread: requests are answered while a bundle is unpacked.
+  /// Calls options.runs_now on another thread, so that requests are answered while a bundle is unpacked.
   void choose_models() {
     if (choosing_ || service_.is_replacing() || !service_.loaded())
       return refuse("other models are being loaded");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp serve: models behind HTTP. The control program queues, sets deadlines and answers; workers tokenise,
-// pack and compute (worker/serve_verb.cpp). Other folders include this header only: the libraries of the
-// network stay behind it. Place in the flow: cli/serve_verb.cpp -> serve() -> service.cpp. Read next:
-// service.hpp, model_pool.hpp.
+// serve(): `exp serve`, which answers requests to models over HTTP. The control program queues requests, sets
+// deadlines and answers; workers tokenize, pack and compute (worker/serve_verb.cpp). Place in the flow:
+// cli/serve_verb.cpp -> serve() -> service.cpp. Other folders include only this header, so that Boost stays
+// behind it. Read next: service.hpp, model_pool.hpp.
 #pragma once
 
 #include <chrono>
@@ -51,7 +51,7 @@ struct ServeOptions {
   std::function<std::vector<ServedRun>()> runs_now = {};
 };
 
-/// Whether only this machine can reach the address. Throws Error if it is not an address.
+/// Returns whether only this machine can reach the address. Throws Error if it is not an address.
 bool is_loopback(const std::string& host);
 
 /// Serves until SIGTERM or SIGINT, then gives the last answers; a second signal ends it at once. SIGHUP loads

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes samples of requests and feedback into spools of the run's folder. Read serve_monitor.hpp first.
+// ServeMonitor: writes samples of requests and feedback into spools of the run's folder. service.cpp calls it
+// once for all requests that a batch has answered; store/served.hpp merges the spools and removes those that
+// are closed. Read serve_monitor.hpp first.
 #include "serve/serve_monitor.hpp"
 
 #include <nlohmann/json.hpp>
@@ -13,7 +15,8 @@
 namespace encore {
 namespace {
 
-/// After this time a spool is closed and another one begun; a closed one is removed once it is merged.
+/// The time after which a spool is closed and another one is begun. A closed one is removed once it is
+/// merged.
 constexpr std::chrono::minutes spool_time(10);
 /// The largest number of answers that feedback may refer to, and their bytes.
 constexpr std::size_t most_remembered = 65536, most_remembered_bytes = std::size_t{64} << 20;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ServeMonitor: the samples that a server keeps of the inputs that a run's model has answered: numbers of a
-// share of the requests, chosen by their ids; inputs and answers only if the user asked for that; and whether
-// an answer was right, if a client reports it. Everything goes into spools in the run's folder, one append
-// for all requests that a batch has answered. A record that cannot be written is lost, but its request is
-// not. Place in the flow: service.cpp -> here -> store/served.hpp.
+// ServeMonitor: the samples that a server keeps for `exp monitor`: numbers about a share of the requests,
+// chosen by their ids; inputs and answers only if the user asked for them; and feedback of clients about
+// answers. It appends to spools in the run's folder. A record that cannot be written is lost, but its request
+// is not. Place in the flow: service.cpp -> here -> store/served.hpp.
 #pragma once
 
 #include <chrono>
@@ -31,7 +30,7 @@ struct MonitorRules {
   std::function<void(const std::string& text)> noticed = {};  ///< as ServeOptions::noticed
 };
 
-/// Whether a request belongs to the share of those that are sampled.
+/// Returns whether a request belongs to the share that is sampled.
 bool is_sampled(std::string_view id, double share);
 
 class ServeMonitor {

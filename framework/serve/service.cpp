@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Answers each request exactly once, whatever happens to it, by refuse() and finish(). Read service.hpp
-// first.
+// Service: finds the route of each request, checks token and limits, and makes the answer. Each request must
+// be answered exactly once, by answer(), refuse() or finish(). HttpServer calls judge() and handle();
+// ModelPool calls a job's functions when it has answers. Read service.hpp first.
 #include "serve/service.hpp"
 
 #include <algorithm>
@@ -32,7 +33,7 @@ std::vector<ServeWorkerStart> seats_of(const ServedRun& run) {
   return seats;
 }
 
-/// The time does not depend on how much of the token is right.
+/// Compares tokens in a time that does not depend on how much of the token is right.
 bool equal_tokens(const std::string& given, const std::string& token) {
   unsigned difference = given.size() == token.size() ? 0 : 1;
   for (std::size_t i = 0; i < given.size(); ++i)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Service: the layer between HTTP and the models: routes, tokens, limits, and the answer of each request.
-// Place in the flow: HttpServer hands it whole requests, it submits jobs to a ModelPool and answers when they
-// are over. Read next: routes.cpp, requests.cpp, answers.cpp.
+// Place in the flow: HttpServer passes whole requests to it; it submits jobs to a ModelPool and answers when
+// they are over. Everything except read() runs on the thread of the loop. Read next: routes.cpp,
+// requests.cpp, answers.cpp.
 #pragma once
 
 #include <algorithm>
@@ -38,18 +39,18 @@ class Service {
   /// was replaced.
   void replace(const std::vector<ServedRun>& runs, std::function<void(const std::string& why)> ended);
   bool is_replacing() const { return !next_.empty(); }
-  /// Every model has been loaded once, whether or not its workers still run.
+  /// Returns whether every model has been loaded once. Its workers may have ended since.
   bool loaded() const {
     return std::ranges::all_of(pools_, [](const auto& pool) { return pool->model().has_value(); });
   }
-  /// The answer to a request that is refused by its head: route, host, token and type; empty if its body may
-  /// follow.
+  /// Returns the answer to a request that is refused by its head (route, host, token, type); nothing if its
+  /// body may follow.
   std::optional<HttpAnswer> judge(const HttpRequest& request);
   /// Handles a request that judge() accepted.
   void handle(HttpRequest request, std::shared_ptr<HttpReply> reply);
-  /// From now on it is not ready; new requests are still answered.
+  /// Makes GET /readyz answer that the server is not ready. New requests are still answered.
   void begin_drain() { draining_ = true; }
-  /// The server whose connections are counted; must outlive this.
+  /// Sets the server whose connections are counted. It must outlive this object.
   void watch(const HttpServer& server) { server_ = &server; }
 
  private:
@@ -74,8 +75,8 @@ class Service {
   void allow(const HttpRequest& request, const Route& route) const;
   /// Reads the body and returns the work for the loop. Depends on its arguments and the options only.
   Next read(const CallPointer& call, const std::string& body);
-  /// The same on a thread of its own, because no other request is answered while the loop reads; then the
-  /// loop does the work.
+  /// Calls read() on a thread of its own, because the loop answers no other request while it reads a long
+  /// body. The loop then does the work.
   void read_aside(CallPointer call, std::string body);
   /// Does the work; an exception becomes the answer.
   void carry_out(const Call& call, const Next& work);
@@ -98,7 +99,7 @@ class Service {
   void change_over();
   /// Drops replaced models without a request; not at once, because one of them may be the caller.
   void forget_idle_later();
-  /// Every model has a worker.
+  /// Returns whether every model has a worker that is ready.
   bool ready() const;
   std::string models_body() const;
   std::string metrics_text() const;

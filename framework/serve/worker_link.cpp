@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The coroutines hold the state, so that a link may be destroyed while they wait. Read worker_link.hpp first.
+// WorkerLink: starts a worker with a socket, writes messages to it and reads its answers, in two coroutines
+// on the loop. The coroutines hold the state, so that a link may be destroyed while they wait. model_pool.cpp
+// owns the links. Read worker_link.hpp first.
 #include "serve/worker_link.hpp"
 
 #include <sys/socket.h>
@@ -36,7 +38,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-/// A process whose socket is closed is about to end.
+/// The time in which a worker must end after its socket was closed.
 constexpr std::chrono::milliseconds last_moment{2000};
 
 struct SocketPair {

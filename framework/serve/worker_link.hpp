@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// WorkerLink: one worker process and the socket to it, on the loop of the server. Place in the flow:
-// model_pool.cpp owns one for each of its seats; the worker's end is worker/serve_verb.cpp.
+// WorkerLink: one worker process of a served model and the socket to it. Place in the flow: model_pool.cpp
+// owns one for each worker; record/serve_messages.hpp defines the messages; the other end is
+// worker/serve_verb.cpp. Everything happens on the thread of the loop.
 #pragma once
 
 #include <sys/types.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Transforms values of a variable to coordinates from 0 to 1, and back, by its distribution.
+// Axis: transforms the values of a variable to coordinates from 0 to 1, and back, by its distribution. TPE
+// and importance use it. Stored searches are recomputed with it, so results must keep their bits. Read
+// axis.hpp first.
 #include "plan/search/axis.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Axis maps a variable of the space to a coordinate from 0 to 1 on which its distribution is uniform, and
-// maps its values there and back. The densities of tpe.hpp and the trees of importance.hpp see trials through
-// it.
+// Axis: maps a variable of the search space to a coordinate from 0 to 1 on which its distribution is uniform,
+// and back. The densities of tpe.hpp and the trees of importance.hpp see trials only in these coordinates.
+// Read next: plan/sweep.hpp for RandomVariable.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Chooses among promotion, pruning, confirmation and a proposal, and repeats the decisions of a history.
+// decide(): chooses between promoting, pruning, confirming and proposing a trial; first_different() repeats
+// the decisions of a history. app/search_session.hpp calls the one, exp verify the other. Decisions of stored
+// searches must be repeated exactly, so the rules do not change for existing options. Read decide.hpp first.
 #include "plan/search/decide.hpp"
 
 #include <algorithm>
@@ -12,7 +14,7 @@ namespace encore::search {
 
 namespace {
 
-/// Answers one question to a history, with what every rule needs of it.
+/// The rules for one decision, with the state of each trial that they need.
 class Judge {
  public:
   Judge(const std::vector<RandomVariable>& space, const SearchOptions& options, const SearchLimits& limits,

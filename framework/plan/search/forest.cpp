@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Grows each tree by its best splits, and sums over the leaves by the share of the space that each covers.
+// Tree: grows a regression tree by its best splits, and computes its variance and marginals as sums over the
+// leaves. importance.cpp uses it for reports; no decision of a search depends on it. Read forest.hpp first.
 #include "plan/search/forest.hpp"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ using Kind = AxisShape::Kind;
 /// A leaf has at least this many samples: with fewer it would repeat what one trial gave by chance.
 constexpr std::size_t smallest_leaf = 3;
 
-/// Returns the whole axis.
+/// Returns the side that covers the whole axis.
 Side whole_side(const AxisShape& axis) {
   Side side;
   if (axis.kind == Kind::choice) side.choices.assign(axis.choices, true);
@@ -145,8 +146,8 @@ double Tree::variance() const {
   return sum;
 }
 
-/// The integral of the squared marginal is a sum over all pairs of leaves: the product of their values, of
-/// the part of the known axes that both cover, and of the volume that each has over the others.
+/// Computes the integral of the squared marginal as a sum over all pairs of leaves: the product of their
+/// values, of the part of the known axes that both cover, and of the volume of each over the other axes.
 double Tree::variance_by(const std::vector<std::size_t>& axes) const {
   std::vector<double> others;  // by leaf: its volume over the axes that are averaged over
   for (const Leaf& leaf : leaves_) {

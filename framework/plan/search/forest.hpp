@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Forest grows regression trees over the trials of a search. A tree is a piecewise constant function of the
-// whole space, so its average over all other variables, and how much of its variance that is, are sums over
-// its leaves: F. Hutter, H. Hoos and K. Leyton-Brown, "An efficient approach for assessing hyperparameter
-// importance" (2014). Each tree sees the trials drawn with replacement (Breiman 1996); the spread of the
-// trees is the uncertainty. importance.hpp uses it.
+// Tree and grow_forest(): regression trees over the trials of a search; importance.hpp uses them. A tree is a
+// piecewise constant function of the space, so its average over all other variables, and the variance of
+// that, are sums over its leaves: F. Hutter, H. Hoos and K. Leyton-Brown, "An efficient approach for
+// assessing hyperparameter importance" (2014). Each tree sees the trials drawn with replacement (Breiman
+// 1996); the spread of the trees is the uncertainty.
 #pragma once
 
 #include <cstddef>

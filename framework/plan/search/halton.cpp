@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Radical inverses in prime bases, with the digits permuted by the seed.
+// halton(): radical inverses in prime bases, with the digits permuted by the seed. propose.cpp calls it.
+// Points of stored searches are recomputed, so it never changes. Read halton.hpp first.
 #include "plan/search/halton.hpp"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Computes a scrambled Halton sequence: points that fill a space more evenly than random ones. A. B. Owen, "A
-// randomized Halton algorithm in R" (2017): the radical inverse of the number in a prime base for each
-// dimension; every digit goes through a random permutation of its own. propose.cpp uses it.
+// halton(): a scrambled Halton sequence: points that fill a space more evenly than random ones. The
+// coordinate is the radical inverse of the point's number in a prime base for each dimension, with a random
+// permutation of each digit (A. B. Owen, "A randomized Halton algorithm in R", 2017). propose.cpp uses it for
+// the method quasi_random.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names enum values as they are stored, and derives the state of each trial from the observations.
+// trial_states(): derives the state of each trial from the history of a search; name_of(): names of
+// enumerations as they are stored. decide.cpp and leaderboard.cpp call it. Stored names never change. Read
+// history.hpp first.
 #include "plan/search/history.hpp"
 
 #include <cmath>

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Says what a search is and what it knows: the space, the options, and the history of trials, decisions and
-// observations. These are values only; the store keeps them as rows, decide.hpp reads them. A trial is a
-// point of the space, trained with every seed of the experiment. It is trained up to a rung (a number of
-// epochs), observed there, and then promoted to a higher rung or pruned. After the search the best trials may
-// be confirmed: trained again with seeds that no trial had. Confirmations show how good these trials are;
-// they change no decision.
+// SearchOptions and History: what a search is and what it knows: options, trials, decisions and observations,
+// as values; the store keeps them as rows, decide.hpp reads them. A trial is a point of the space, trained
+// with every seed up to a rung (a number of epochs), observed there, and then promoted to a higher rung or
+// pruned. At the end the best trials may be confirmed: trained again with fresh seeds, which changes no
+// decision.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +18,8 @@ namespace encore::search {
 
 enum class Method : std::uint8_t { random, quasi_random, tpe };
 enum class Pruning : std::uint8_t { none, asha, median };
-/// The unit of a trial's length and of the rungs, as the experiment has it (train.epochs or train.steps).
-/// With `steps`, all that is called epochs below counts steps.
+/// The unit of a trial's length and of the rungs, as the experiment has it (train.epochs or train.steps). If
+/// it is `steps`, all fields called epochs below count steps.
 enum class LengthUnit : std::uint8_t { epochs, steps };
 
 /// A metric of the runs, with its direction.

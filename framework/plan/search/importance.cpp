@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Averages the variance that each tree of the forest explains, by variable and by pair.
+// Importance: averages the variance that each tree of the forest explains, by variable and by pair. `exp
+// show` and report/search_pictures.cpp call it. Read importance.hpp first.
 #include "plan/search/importance.hpp"
 
 #include <algorithm>
@@ -28,7 +29,7 @@ Share share_of(std::vector<double> shares) {
   return share;
 }
 
-/// Returns the share for each tree. A tree that found nothing to split explains nothing.
+/// Returns the share over all trees. A tree without a split explains nothing.
 template <class Part>
 Share over_trees(const std::vector<Tree>& forest, const Part& part) {
   std::vector<double> shares;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Importance says how much of the variance of a score over the space each variable explains alone, and each
-// pair by interaction (functional analysis of variance over a forest, forest.hpp), and the average score
-// where one or two variables are known. `exp show SEARCH --json` and the report ask for it; no decision of a
+// Importance: how much of the variance of a score over the search space each variable explains alone, and
+// each pair by interaction (functional analysis of variance over a forest, forest.hpp), and the average score
+// for given values of one or two variables. `exp show SEARCH --json` and reports use it; no decision of a
 // search depends on it.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace encore::search {
 
-/// With fewer trials with a score, nothing is known about the space.
+/// The smallest number of trials with a score from which the importance can be estimated.
 inline constexpr std::size_t fewest_trials = 8;
 
 /// A share of the variance, with the range of the middle 95 % of the trees.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Derives the state of each trial from the history, and sorts the trials that have values.
+// Leaderboard: sorts the trials of a search that have values, and names the state of each. `exp show` and
+// reports call it. Read leaderboard.hpp first; ranking.hpp has the order.
 #include "plan/search/leaderboard.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Leaderboard lists the trials of a search, the best first, with the state of each. exp show and the report
-// are written from it.
+// Leaderboard: the trials of a search, the best first, with the state of each. `exp show` and reports are
+// written from it. It is for people: proposals depend on ranked_by_way() (ranking.hpp) and not on this order.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ struct Leaderboard {
   Leaderboard(const SearchOptions& options, const History& history, std::vector<bool> excluded = {});
 
   std::vector<TrialState> states;  ///< by trial
-  /// Trials with values, the best first. Trials at a higher rung stand in front. Trials with an undefined
-  /// objective stand behind all others.
+  /// Trials with values, the best first; trials at a higher rung come first. Trials with an undefined
+  /// objective come last.
   std::vector<std::size_t> order;
   std::vector<std::size_t> undefined;  ///< of these, rising
   std::vector<std::size_t> winners;    ///< of the complete trials, those that no other one beats

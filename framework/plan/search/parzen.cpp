@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Computes widths and weights of the kernels, and the density and samples of the mixture.
+// TrialDensity: computes widths and weights of the kernels, and the density and samples of their mixture.
+// tpe.cpp uses it. Proposals of stored searches are recomputed, so results must keep their bits. Read
+// parzen.hpp first.
 #include "plan/search/parzen.hpp"
 
 #include <algorithm>
@@ -16,7 +18,7 @@ namespace {
 using Kind = AxisShape::Kind;
 
 constexpr double prior_weight = 1.0;
-/// This many of the newest kernels keep their full weight.
+/// The number of newest kernels that keep their full weight.
 constexpr std::size_t recent = 25;
 /// A normal distribution is cut off at this many widths.
 constexpr double normal_end = 8.0;
@@ -67,7 +69,8 @@ TrialDensity::TrialDensity(std::vector<AxisShape> axes, const std::vector<std::v
   for (const double height : heights_) reach_.push_back(2.0 * (logarithm(height) + faint));
 }
 
-/// A kernel is as wide as the wider gap to its neighbours, within limits.
+/// Adds the kernels of an axis of numbers. A kernel is as wide as the wider gap to its neighbours, within
+/// limits.
 void TrialDensity::add_numbers(std::size_t axis, const std::vector<std::vector<Cell>>& trials) {
   std::vector<Kernel>& kernels = numbers_[axis];
   kernels.resize(trials.size() + 1);
@@ -155,7 +158,8 @@ double TrialDensity::mass(const Kernel& kernel, const Cell& cell) const {
          kernel.inside;
 }
 
-/// The value of the trial has most of the probability; every other value has a little.
+/// Returns the probability of a choice under a kernel: the value of its trial has most of the probability,
+/// every other value has a little.
 double TrialDensity::probability(std::size_t axis, std::size_t kernel, double value) const {
   const double count = static_cast<double>(axes_[axis].choices);
   const int seen = choices_[axis][kernel];

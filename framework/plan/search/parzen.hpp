@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Estimates the density of trials in their space, as the tree-structured Parzen estimator needs it. Every
-// trial is a kernel, a product over the variables, and the prior is one more: broad on every axis. J.
-// Bergstra et al., "Algorithms for hyper-parameter optimization" (2011), section 4; kernels over all
-// variables at once: S. Falkner et al., "BOHB" (2018), section 3.2; weights, widths and the prior as S.
-// Watanabe, "Tree-structured Parzen estimator: understanding its algorithm components" (2023), describes what
-// Optuna does. tpe.hpp makes two of them.
+// TrialDensity: the density of trials in their space, for the tree-structured Parzen estimator (tpe.hpp makes
+// two). Every trial is a kernel, a product over the variables, and the prior is one more, broad on every
+// axis. Sources: J. Bergstra et al. (2011), section 4; kernels over all variables at once: S. Falkner et al.,
+// "BOHB" (2018), section 3.2; weights, widths and prior: S. Watanabe, "Tree-structured Parzen estimator"
+// (2023), as in Optuna.
 #pragma once
 
 #include <cstddef>

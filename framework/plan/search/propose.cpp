@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Draws at random or from the Halton sequence at first, and asks TPE when enough trials have values.
+// propose(): the point of the next trial: drawn at random or from the Halton sequence at first, by TPE when
+// enough trials have values. decide.cpp calls it. Points of stored searches are recomputed, so it must not
+// change for existing options. Read propose.hpp first.
 #include "plan/search/propose.hpp"
 
 #include <algorithm>
@@ -13,7 +15,7 @@ namespace {
 
 constexpr std::int64_t most_tries = 32;
 
-/// Draws as [sweep.random] does: the first try of trial n is draw n.
+/// Draws a point as [sweep.random] does: the first try for trial n is draw n.
 Point random_point(const std::vector<RandomVariable>& space, std::int64_t seed, std::int64_t number) {
   Point point;
   for (const RandomVariable& variable : space)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// propose() returns the point of the next trial, by the method of the search. Read next: tpe.hpp, halton.hpp.
+// propose(): the point of the next trial, by the method of the search. decide.cpp calls it. It is a pure
+// function of the space, the options and the history. Read next: tpe.hpp, halton.hpp.
 #pragma once
 
 #include <vector>
@@ -8,7 +9,8 @@
 
 namespace encore::search {
 
-/// Draws again if the point was proposed before, a few times: a space may have fewer points than trials.
+/// Returns a new point. If the point was proposed before it draws again, a few times only, because a space
+/// may have fewer points than trials.
 Point propose(const std::vector<RandomVariable>& space, const SearchOptions& options, const History& history);
 
 /// Returns whether the next point is an independent draw, by the distributions of the variables.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sorts by cost, by Pareto front and by crowding distance; equal observations keep their order.
+// Orders observations by cost, by Pareto front and by crowding distance. decide.cpp, tpe.cpp and
+// leaderboard.cpp call it. Equal observations keep their order: proposals of stored searches depend on it.
+// Read ranking.hpp first.
 #include "plan/search/ranking.hpp"
 
 #include <algorithm>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Orders trials from the best to the worst: by the value of one objective, or by Pareto fronts of several.
+// ranked() and best_front(): order trials from the best to the worst: by the value of one objective, or by
+// Pareto fronts of several. decide.cpp and tpe.cpp use the order for decisions, leaderboard.cpp for people.
+// Read next: history.hpp.
 #pragma once
 
 #include <cstddef>

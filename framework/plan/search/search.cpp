@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads [search] member by member, and writes its options and its space as the JSON that is stored.
+// Reads [search] member by member, and writes and reads its options and its space as JSON. search_plan.cpp
+// calls it; the store keeps the JSON, and the identity of a search is computed from it, so its members must
+// not change. Read search.hpp first.
 #include "plan/search/search.hpp"
 
 #include <algorithm>
@@ -154,7 +156,7 @@ class SearchReader {
                             "epochs: rungs compare trials that have been trained equally long");
   }
 
-  /// Takes the seed of the experiment and those that follow it.
+  /// Adds the seeds of `repeats` to the header: the seed of the experiment and those that follow it.
   void read_repeats(std::int64_t repeats, PlanHeader& header) {
     if (repeats == 1) return;
     if (root_.find("seeds") != nullptr) {

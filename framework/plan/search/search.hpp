@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Search is the [search] table, read and checked: method, objectives, limits, pruning, and the space. Read
-// next: search_plan.hpp, which makes runs of its trials; decide.hpp, which proposes them.
+// Search: the [search] table, read and checked: method, objectives, limits, pruning, and the space. Place in
+// the flow: search_plan.hpp reads it and makes runs of its trials; decide.hpp proposes them.
 #pragma once
 
 #include <string>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reduces the range of the argument, and evaluates polynomials whose coefficients are written out.
+// Elementary functions of the search, with reduced arguments and polynomials whose coefficients are written
+// out. parzen.cpp and axis.cpp call them. Decisions of stored searches depend on every bit, so an expression
+// must not be reordered. Read search_math.hpp first.
 #include "plan/search/search_math.hpp"
 
 #include <bit>
@@ -13,8 +15,7 @@ namespace {
 constexpr double ln2_high = 0.693147180369123816490;  // ln 2 = high + low; high has 33 bits
 constexpr double ln2_low = 1.90821492927058770002e-10;
 
-/// Evaluates a polynomial; the first coefficient is that of the highest power. It is unrolled at compile
-/// time.
+/// Evaluates a polynomial, unrolled at compile time. The first coefficient is that of the highest power.
 template <int Count, int Last = Count - 1>
 double polynomial(double x, const double (&coefficients)[Count]) {
   if constexpr (Last == 0)
@@ -33,7 +34,7 @@ double power_of_two(int k) {
 double exponential(double x) {
   if (x < -745.0) return 0.0;
   if (x > 709.0) x = 709.0;
-  // This rounds to the nearest integer: at this size a double has no digits behind the point.
+  // This rounds to the nearest integer, because a double of this size has no fractional digits.
   const double k = (x * 1.4426950408889634 + 6755399441055744.0) - 6755399441055744.0;
   const double r = (x - k * ln2_high) - k * ln2_low;  // at most ln 2 / 2
   // 1 / 13!, ... 1 / 1!, 1 / 0!

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Elementary functions of the search. They use only +, -, *, / and sqrt, so that a decision has the same bits
-// on every processor. The C library chooses among implementations of exp and log by CPU, and the functions of
-// encore/math.hpp need Kokkos, which the control program does not link.
+// exponential(), logarithm(), normal_below(): elementary functions for decisions of a search (parzen.cpp,
+// tpe.cpp, axis.cpp). They use only +, -, *, / and sqrt, so that a decision has the same bits on every
+// processor: the C library chooses among implementations by CPU, and encore/math.hpp needs Kokkos, which the
+// control program does not link.
 #pragma once
 
 namespace encore::search {

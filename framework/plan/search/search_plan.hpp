@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SearchPlan is a checked experiment file with [search], and its trials as runs. It is to a search what Plan
-// (plan.hpp) is to a sweep, except that its points come one after the other. `exp plan` and `exp run` make
-// one; app/search_session.hpp trains its trials.
+// SearchPlan: a checked experiment file with [search], and its trials as runs. It corresponds to Plan
+// (plan.hpp) of a sweep, except that points come one after the other. Place in the flow: `exp plan` and `exp
+// run` make one; app/search_session.hpp trains its trials. Read next: search.hpp, decide.hpp.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace encore::search {
 
-/// A point as runs, one for each seed.
+/// The runs of a trial, one for each seed.
 struct TrialRuns {
   std::vector<RunPoint> runs;  ///< none where `problem` says why
   std::vector<bool> active;    ///< by variable: whether the conditions leave it
@@ -56,7 +56,7 @@ class SearchPlan {
 
 /// Returns what a trial sets, for users: "learning_rate=0.001  dropout=0.1".
 std::string text_of(const std::vector<RandomVariable>& space, const Trial& trial);
-/// Returns one of its values.
+/// Returns the value of one variable, for users.
 std::string value_text(const RandomVariable& variable, double coordinate);
 
 }  // namespace encore::search

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Splits the trials into two groups and picks the best candidate. Group sizes, numbers of candidates and
-// weights are those of Optuna's TPESampler. Read tpe.hpp first.
+// tpe_point(): splits the trials into two groups and picks the best candidate. propose.cpp calls it. Group
+// sizes, numbers of candidates and weights are those of Optuna's TPESampler; stored searches are recomputed
+// with them, so they must not change. Read tpe.hpp first.
 #include "plan/search/tpe.hpp"
 
 #include <algorithm>
@@ -22,9 +23,9 @@ struct Groups {
   std::vector<std::size_t> best, others;  // trials, by number
 };
 
-/// Trials at a higher rung stand before those that were pruned earlier. Failed trials are among the others,
-/// so that their neighbourhood is avoided; so are those that are being trained, so that parallel proposals
-/// differ.
+/// Splits trials into the best group and the others. Trials at a higher rung come before those that were
+/// pruned earlier. Failed trials are among the others, so that their neighbourhood is avoided, and so are
+/// trials that are being trained, so that parallel proposals differ.
 Groups split(const SearchOptions& options, const History& history) {
   const std::vector<TrialState> states = trial_states(history);
   Groups groups;

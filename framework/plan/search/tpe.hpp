@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Proposes points with the tree-structured Parzen estimator (Bergstra et al. 2011). Trials are split into the
-// best tenth and the others; both groups give a density, l and g (parzen.hpp); candidates are drawn from l,
-// and the one with the highest l/g is proposed, which maximises the expected improvement. A trial that lacks
-// a variable, because the conditions of the space leave it out, does not count for it: that is the tree.
+// tpe_point(): proposes a point with the tree-structured Parzen estimator (Bergstra et al. 2011); propose.cpp
+// calls it. Trials are split into the best tenth and the others; both groups give a density, l and g
+// (parzen.hpp). Candidates are drawn from l, and the one with the highest l/g is proposed, which maximises
+// the expected improvement. A trial without a variable, which the conditions leave out, does not count for
+// it: that is the tree.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 
 namespace encore::search {
 
-/// `number` selects the random numbers of this proposal.
+/// Returns the point. `number` selects the random numbers of this proposal.
 Point tpe_point(const std::vector<RandomVariable>& space, const SearchOptions& options,
                 const History& history, std::int64_t number);
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Builds the command lines of Slurm's programs and parses their output.
+// Builds the command lines of sbatch, squeue, sacct, scancel and scontrol, and parses their output.
+// queue_view.cpp, submitter.cpp and job_accounts.cpp call it. Formats differ between versions of Slurm:
+// unknown states and fields must not throw. Read commands.hpp first.
 #include "runner/slurm/commands.hpp"
 
 #include <algorithm>
@@ -18,7 +20,7 @@ namespace {
 /// A busy controller answers late; if it is down, a command keeps trying for long.
 constexpr std::chrono::seconds answer_timeout(60);
 
-/// Returns nothing if it cannot be started or did not end in time.
+/// Runs a command of Slurm. Returns nothing if it cannot be started or did not end in time.
 std::optional<ProgramOutput> ask(const std::string& command, const std::vector<std::string>& arguments) {
   try {
     ProgramWatch watch;
@@ -72,7 +74,7 @@ constexpr std::array waiting_states = {"PENDING",      "REQUEUED",     "REQUEUE_
 constexpr std::array living_states = {"RUNNING",   "CONFIGURING", "COMPLETING", "RESIZING",
                                       "SIGNALING", "STAGE_OUT",   "STOPPED",    "SUSPENDED"};
 
-/// The messages of sbatch after which the same may be accepted a little later.
+/// Messages of sbatch after which the same submission may be accepted later.
 constexpr std::array later_texts = {"temporarily unable to accept job",
                                     "MaxSubmitJob",
                                     "QOSMaxSubmit",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls Slurm's commands: builds their arguments and parses their answers. No other file calls Slurm. A
-// command that does not answer is not an error here: Slurm may be down for an hour while its jobs continue.
+// The only interface to Slurm's commands: builds their arguments and parses their answers. queue_view.hpp and
+// submitter.hpp call it. A command that does not answer is not an error here: Slurm may be down for an hour
+// while its jobs continue. The parsers are pure functions, so that tests need no Slurm.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +40,8 @@ std::vector<QueuedJob> parse_queue(const std::string& lines);
 /// Returns what squeue knows of the jobs with these names, also of those that ended recently; nothing if it
 /// does not answer.
 std::optional<std::vector<QueuedJob>> read_queue(const std::vector<std::string>& names);
-/// Returns what the accounting knows of them; nothing if a site keeps none.
+/// Returns what the accounting (sacct) knows of the jobs with these names; nothing if a site keeps no
+/// accounts.
 std::optional<std::vector<QueuedJob>> read_accounts(const std::vector<std::string>& names);
 /// Parses lines of "id|name|state|nodes" of sacct.
 std::vector<QueuedJob> parse_accounts(const std::string& lines);
@@ -52,7 +54,7 @@ struct AccountedJob {
 };
 /// Parses lines of "id|name|state|joules|resident memory" of sacct, a job's before those of its steps.
 std::vector<AccountedJob> parse_usage(const std::string& lines);
-/// Returns nothing if a site keeps none.
+/// Returns what jobs with these names have used; nothing if a site keeps no accounts.
 std::optional<std::vector<AccountedJob>> read_usage(const std::vector<std::string>& names);
 
 struct SubmitAnswer {

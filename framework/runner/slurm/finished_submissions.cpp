@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Keeps the folders that a lease, a limit on the rate or a packing process still needs, and removes the
-// others.
+// FinishedSubmissions: decides which folders of submissions are no longer needed, and removes them. A folder
+// is kept while a lease, the limit on submissions per minute, or a process that packs it needs it. Read
+// finished_submissions.hpp first.
 #include "runner/slurm/finished_submissions.hpp"
 
 #include <algorithm>
@@ -28,7 +29,8 @@ bool is_being_packed(const std::filesystem::path& runs_folder, const Submission&
   return unreadable || std::filesystem::file_time_type::clock::now() - written < longest_packing;
 }
 
-/// Decides by this machine's clock; one that is behind counts longer.
+/// Returns whether a call of sbatch for it counts for the limit on submissions per minute, by this machine's
+/// clock. If the clock is behind, it counts longer.
 bool counts_for_the_rate(const Submission& submission) {
   const double now = now_seconds();
   return std::ranges::any_of(submission.tries,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// FinishedSubmissions finds the folders encore.db.runs/jobs/NAME that are no longer needed, and removes them.
-// launched_runs.hpp calls it whenever it merges the ends of runs into the store.
+// FinishedSubmissions: finds the folders encore.db.runs/jobs/NAME that are no longer needed, and removes
+// them. launched_runs.hpp calls it whenever it merges the ends of runs into the store. Read next:
+// submission.hpp.
 #pragma once
 
 #include <filesystem>

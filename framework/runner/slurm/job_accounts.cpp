@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Asks sacct once for all submissions that are over, and stores what it reports.
+// JobAccounts: asks sacct once for all submissions that are over, and stores the energy and memory that it
+// reports. A file "accounted" in the submission's folder marks that this is done. launched_runs.cpp calls it.
+// Read job_accounts.hpp first.
 #include "runner/slurm/job_accounts.hpp"
 
 #include <algorithm>
@@ -13,7 +15,7 @@ namespace encore {
 
 namespace {
 
-/// A file of a submission's folder: its accounts were asked for.
+/// The file in a submission's folder that marks that its accounts were stored.
 constexpr const char* accounted_file = "accounted";
 constexpr double longest_delay_seconds = 3600.0;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// JobAccounts stores what Slurm's accounting says of energy and memory, once for each submission whose jobs
-// are over. launched_runs.hpp does it in passing, before folders of submissions are removed. A site without
+// JobAccounts: stores what Slurm's accounting reports of energy and memory, once for each submission whose
+// jobs are over. launched_runs.hpp calls it before folders of submissions are removed. A site without
 // accounts is asked once per submission, without a message.
 #pragma once
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Draws names of submissions, and parses the holder of a lease back into a job.
+// JobName: draws names of submissions, and converts between a job and the holder of a lease. Names are stored
+// in the database and in Slurm, so their form must not change. Read job_name.hpp first.
 #include "runner/slurm/job_name.hpp"
 
 #include "base/random_digits.hpp"

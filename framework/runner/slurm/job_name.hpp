@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// JobName is Encore's name for a job of Slurm. A submission has a name that exists before Slurm knows it and
+// JobName: Encore's name for a job of Slurm. A submission has a name that exists before Slurm knows it and
 // that squeue finds; with the number of the array element it holds the lease of the element's runs. So a job
-// can be found again whatever was killed when.
+// can be found again after any process was killed at any time. submitter.hpp draws names, queue_view.hpp
+// finds jobs by them.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes the options of sbatch and the lines of the script from the site and the orders.
+// Writes the options of sbatch and the shell script of a submission, from the site's file and the orders.
+// submitter.cpp saves and submits them. The script must forward signals to `exp job` and return its exit
+// code, so that a requeue works. Read job_script.hpp first.
 #include "runner/slurm/job_script.hpp"
 
 #include "base/shell_word.hpp"

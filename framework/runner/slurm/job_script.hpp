@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// JobScript is what Slurm gets for a submission: the options of sbatch and the script that each element of
-// the array runs. It is pure text; submitter.hpp writes and submits it.
+// sbatch_options() and script_text(): what Slurm gets for a submission: the options of sbatch, and the script
+// that each element of the array runs. Pure functions; submitter.hpp writes the script and submits it.
 #pragma once
 
 #include <filesystem>

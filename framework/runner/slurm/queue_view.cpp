@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shares one answer of squeue through a file, asks sacct for jobs that it lacks, and judges each job.
+// QueueView: reads the state of jobs from squeue, shares the answer with other processes through a file, asks
+// sacct for jobs that squeue no longer lists, and judges each job. launched_runs.cpp calls it. If Slurm does
+// not answer, a job is never judged to be over. Read queue_view.hpp first.
 #include "runner/slurm/queue_view.hpp"
 
 #include <algorithm>
@@ -21,7 +23,8 @@ constexpr std::size_t most_queue_bytes = std::size_t{64} << 20;
 /// A job that was just accepted may be missing in an answer that was under way.
 constexpr double just_taken = 30.0;
 
-/// Returns a file for each machine and each Slurm that may be asked from there.
+/// Returns the name of the file with the shared answer; each machine and each configuration of Slurm has its
+/// own.
 std::string queue_file() {
   const char* configuration = std::getenv("SLURM_CONF");
   const std::string asks = this_process().host + "\n" + (configuration == nullptr ? "" : configuration);

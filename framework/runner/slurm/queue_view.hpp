@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// QueueView returns the state in Slurm of each job that holds runs. All control programs of one database
-// share the answers of squeue (jobs/queue-*.json), so that any number of them on one machine asks at most
-// once in queue_seconds. Jobs of several clusters may work on one database: each is judged by its own Slurm
-// only. launched_runs.hpp asks for every run that a job of Slurm holds.
+// QueueView: the state in Slurm of each job that holds runs. launched_runs.hpp asks for every such run. All
+// control programs of one database share the answers of squeue (jobs/queue-*.json), so that any number of
+// them on one machine asks at most once in queue_seconds. Jobs of several clusters may work on one database:
+// each is judged by its own Slurm only.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loop of `exp run --launcher slurm`: take leases, pack and submit jobs, learn what has ended.
+// SlurmRunner: the loop of `exp run --launcher slurm`: takes leases, packs and submits jobs, and learns what
+// has ended. It may be killed at any time: files and the database hold everything that another process needs
+// to continue. Read slurm_runner.hpp first.
 #include "runner/slurm/slurm_runner.hpp"
 
 #include <poll.h>
@@ -68,7 +70,7 @@ void SlurmRunner::ask_for_more() {
   }
 }
 
-/// Takes the leases of all runs that wait for no other one, and packs their orders.
+/// Takes the leases of all runs that wait for no other run, and packs their orders.
 void SlurmRunner::begin_what_can() {
   if (stopping_) return;
   std::vector<std::size_t> later;
@@ -77,12 +79,12 @@ void SlurmRunner::begin_what_can() {
   waiting_ = std::move(later);
 }
 
-/// Returns whether it waits for runs that it starts or learns from.
+/// Returns whether the task waits for runs that it starts from or learns from.
 bool SlurmRunner::waits(std::size_t task) const {
   return std::ranges::any_of(tasks_[task].after, [&](std::size_t parent) { return !over_.contains(parent); });
 }
 
-/// Returns false if the database did not answer in time.
+/// Takes the lease of a run and packs its order. Returns false if the database did not answer in time.
 bool SlurmRunner::begin(std::size_t task) {
   RunTask now = tasks_[task];
   now.from_start = now.from_start && retried_[task] == 0;
@@ -121,7 +123,7 @@ bool SlurmRunner::begin(std::size_t task) {
   return true;
 }
 
-/// Another process has taken the run.
+/// Handles a run that another process holds: leaves it to that process, or follows it if the settings say so.
 void SlurmRunner::leave_or_adopt(std::size_t task) {
   const RunRow row = store_.read_run(tasks_[task].run);
   if (settings_.adopt && row.state == RunState::running && job_of(row.holder)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SlurmRunner works on many runs as jobs of Slurm until each has ended: the loop behind `exp run --launcher
-// slurm`, like Runner (runner.hpp) for the workers of this machine. It takes the leases of runs in the name
-// of jobs, submits these, and learns from their files and from Slurm how they end. It need not stay: any
+// SlurmRunner: the loop behind `exp run --launcher slurm`, like Runner (runner.hpp) for the workers of this
+// machine: works on many runs as jobs of Slurm until each has ended. It takes the leases of runs in the name
+// of jobs, submits these, and learns from their files and from Slurm how they end. It may end earlier: any
 // later program that reads the database merges the ends of runs (launched_runs.hpp).
 #pragma once
 
@@ -44,9 +44,10 @@ class SlurmRunner {
         stop_requests_(stop_requests),
         observer_(observer) {}
 
-  /// Returns how many were not given to Slurm.
+  /// Works on the tasks until each is over, or all are submitted (detach). Returns the number of tasks that
+  /// were not given to Slurm.
   std::size_t run(std::vector<RunTask> tasks);
-  /// Returns the number of runs that jobs hold: those of a runner that has detached.
+  /// Returns the number of runs that jobs hold, such as those of a runner that has detached.
   std::size_t held() const { return open_.size(); }
   std::size_t submitted() const { return submitter_.submitted(); }
 

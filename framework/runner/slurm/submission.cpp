@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads and writes submission.json and the files of orders.
+// Reads and writes submission.json and names the files of a submission's folder. submitter.cpp writes;
+// queue_view.cpp and finished_submissions.cpp read, also in other versions of `exp`, so members keep their
+// names. Read submission.hpp first.
 #include "runner/slurm/submission.hpp"
 
 #include <array>

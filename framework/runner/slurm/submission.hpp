@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Submission is one call of sbatch, as the folder encore.db.runs/jobs/NAME keeps it. submission.json is there
-// before Slurm knows the name, so that a later reader knows what was submitted, by whom, and what was not;
-// 0.orders, 1.orders ... list the work of each element of the array; Slurm starts job.sh.
+// Submission: one call of sbatch, as the folder encore.db.runs/jobs/NAME keeps it. submission.json exists
+// before Slurm knows the name, so that a later reader knows what was submitted, by which process, and what
+// was not; 0.orders, 1.orders ... list the work of each element of the array; Slurm starts job.sh.
+// submitter.hpp writes it, queue_view.hpp reads it.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +48,7 @@ std::filesystem::path orders_file(const std::filesystem::path& runs_folder, cons
 std::filesystem::path output_file(const std::filesystem::path& runs_folder, const std::string& name,
                                   int element);
 
-/// Makes its folder too; counts one beat.
+/// Writes submission.json, and makes its folder if it is missing. Increments `beats`.
 void save_submission(const std::filesystem::path& runs_folder, Submission& submission);
 /// Returns nothing if there is none, or no readable one.
 std::optional<Submission> load_submission(const std::filesystem::path& runs_folder, const std::string& name);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collects orders into arrays, keeps to the limits of the site, and calls sbatch.
+// SlurmSubmitter: collects orders into job arrays, keeps to the limits of the site and calls sbatch.
+// SlurmRunner calls it. submission.json is written before sbatch is called, so that a killed process leaves
+// no unknown job. Read submitter.hpp first.
 #include "runner/slurm/submitter.hpp"
 
 #include <algorithm>
@@ -13,7 +15,7 @@ namespace encore {
 
 namespace {
 
-/// The pause before another try of what Slurm did not accept.
+/// The pause before a submission that Slurm did not accept is tried again.
 constexpr auto pause_after_refusal = std::chrono::seconds(10);
 
 }  // namespace
@@ -83,7 +85,8 @@ bool SlurmSubmitter::may_submit() {
   return false;
 }
 
-/// A process on another machine sees by this that the submitter lives.
+/// Writes the submission again from time to time, by which processes on other machines see that the submitter
+/// lives.
 void SlurmSubmitter::beat() {
   if (std::chrono::steady_clock::now() - beaten_ < beat_interval) return;
   beaten_ = std::chrono::steady_clock::now();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SlurmSubmitter packs orders into submissions and submits them, not more often than the site allows. Nothing
-// here waits: advance() does what may be done now. Its submissions lie in files (submission.hpp) from before
-// the first run is taken for them until long after this process.
+// SlurmSubmitter: packs orders into submissions and submits them, not more often than the site allows.
+// SlurmRunner owns one. Nothing here waits: advance() does what may be done now. A submission is a folder
+// (submission.hpp) that exists before the first lease is taken for it and after this process has ended.
 #pragma once
 
 #include <chrono>

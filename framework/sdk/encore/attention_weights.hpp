@@ -12,7 +12,7 @@
 
 namespace encore {
 
-/// To be inherited beside Layer. A layer without such weights (linear_attention) does not inherit it;
+/// A layer inherits it beside Layer. A layer without such weights (linear_attention) does not inherit it;
 /// messages name it as a layer without weights.
 class HasAttentionWeights {
  public:
@@ -24,7 +24,7 @@ class HasAttentionWeights {
   };
 
   virtual ~HasAttentionWeights() = default;
-  /// H. After declare.
+  /// Returns H, the number of heads. Called after declare.
   virtual std::int64_t attention_heads() const = 0;
   /// Writes weights (H, T, T2) in the type of sums: those with which the forward pass has mixed the T2 keys
   /// of sequence `sequence` of the batch for each of its T queries. A row sums to 1, but for a query that
@@ -39,13 +39,14 @@ class HasAttentionWeights {
 
 namespace kernels {
 
-/// weights (H, T, T2) of one sequence, in the type of sums: exp(score - log_sum) with what attention() was
-/// called with and what it has left in log_sum; 0 where a key is masked. Without dropout, whatever the
-/// options say.
+/// Writes weights (H, T, T2) of one sequence, in the type of sums: exp(score - log_sum), computed again from
+/// the arguments of attention() and from the log_sum that it wrote; 0 where a key is masked. Dropout is not
+/// applied, whatever the options say.
 void attention_weights(const Device& device, const RowSet& queries, const RowSet& keys,
                        const AttentionOptions& options, const Slice& q, const Slice& k, Tensor log_sum,
                        std::int64_t sequence, Tensor weights);
-/// The same from what disentangled_attention() keeps in `kept` (sum of T * T, H).
+/// Writes the weights of one sequence from those that disentangled_attention() keeps in `kept` (sum of T * T,
+/// H).
 void disentangled_attention_weights(const Device& device, const RowSet& rows, std::int64_t heads, Tensor kept,
                                     std::int64_t sequence, Tensor weights);
 

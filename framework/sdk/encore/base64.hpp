@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Base64 (RFC 4648): bytes as a line of text. Place in the flow: a tokenizer whose model is a binary file
-// keeps it so among the lines of its vocabulary; pages of one file hold pictures and numbers so.
+// Base64 (RFC 4648): binary bytes as one line of text, and back. Callers: a tokenizer that keeps a binary
+// model among the lines of its vocabulary (plugins/tokenizers/unigram.cpp), and HTML pages that embed
+// pictures and numbers. Pure functions, for any thread. Stored vocabularies hold this encoding, so it must
+// not change.
 #pragma once
 
 #include <array>
@@ -28,7 +30,7 @@ inline std::string to_base64(std::string_view bytes) {
   return text;
 }
 
-/// Throws Error where the text was not written by to_base64.
+/// Returns the bytes of a text that to_base64 wrote. Throws Error if the length or a letter is invalid.
 inline std::string from_base64(std::string_view text) {
   static constexpr std::uint8_t no_letter = 64;
   static constexpr std::array<std::uint8_t, 256> values = [] {

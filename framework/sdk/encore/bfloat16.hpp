@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// bfloat16: the upper half of a float32, as a 16-bit storage type of our own (Kokkos' bhalf_t is an alias of
-// float on the host). It is only stored and loaded; arithmetic is done in float.
+// bfloat16: the upper half of a float32, as our own 16-bit storage type (Kokkos' bhalf_t is an alias of float
+// on the host). Kernels load and store it (elements.hpp); arithmetic is done in float. Its rounding decides
+// the bits of runs in precision bfloat16, so it must not change.
 #pragma once
 
 #include <cstdint>
 
-// What a kernel may call as well as the host; Kokkos is not needed to read a number.
+// Marks a function that both a kernel and the host may call. Kokkos is not included, because reading a number
+// does not need it.
 #if defined(__CUDACC__) || defined(__HIPCC__)
 #define ENCORE_HOST_AND_DEVICE __host__ __device__
 #else

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The probabilities of classes, from what a classifying head gives: logits, of which a softmax is taken, or
-// probabilities that the head has computed itself on request, such as the marginals of a conditional random
-// field. Place in the flow: Outputs -> here -> Task::scored_answer. Pure functions, for any thread.
+// ClassProbabilities: the probabilities of classes from the outputs of a classifying head: logits, of which a
+// softmax is taken, or probabilities that the head has computed on request, such as the marginals of a
+// conditional random field. Place in the flow: Outputs -> here -> Task::scored_answer. Pure functions, for
+// any thread.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +22,8 @@ namespace encore {
 inline constexpr const char* logits_output = "logits";        ///< before softmax
 inline constexpr const char* marginals_output = "marginals";  ///< probabilities
 
-/// softmax(logits) in double, with the largest logit taken off first. Where that is not finite, all classes
-/// are equally probable.
+/// Returns softmax(logits) in double; the largest logit is subtracted first. If the sum is not finite, all
+/// classes get the same probability.
 inline std::vector<double> softmax(std::span<const float> logits) {
   std::vector<double> shares(logits.size());
   double largest = -std::numeric_limits<double>::infinity(), sum = 0.0;
@@ -37,7 +38,8 @@ inline std::vector<double> softmax(std::span<const float> logits) {
 /// The probabilities of K classes on the rows of a set.
 class ClassProbabilities {
  public:
-  /// Where the head gives both, its own probabilities count. Throws Error where it gives neither.
+  /// Reads `outputs`, which must outlive this object. If the head gives both outputs, its own probabilities
+  /// are used. Throws Error if it gives neither.
   explicit ClassProbabilities(const Outputs& outputs) : values_(nullptr) {
     for (const char* name : {marginals_output, logits_output})
       for (const Outputs::Values& values : outputs.all())
@@ -45,7 +47,8 @@ class ClassProbabilities {
     if (values_ == nullptr) throw Error(none());
   }
 
-  /// Task::no_scores of a task that reads them over this space.
+  /// Returns what Task::no_scores returns for a task that reads the probabilities of `classes` classes over
+  /// this space: "" if the head gives them, else the reason.
   static std::string missing(std::span<const OutputRule> given, Space space, std::size_t classes) {
     for (const OutputRule& rule : given)
       if ((rule.name == logits_output || rule.name == marginals_output) && rule.space == space &&
@@ -54,7 +57,7 @@ class ClassProbabilities {
     return none();
   }
 
-  /// K of them, which sum to 1. row: counted within the sequence.
+  /// Returns the K probabilities of one row, which sum to 1. `row` counts from 0 within the sequence.
   std::vector<double> of(const ExampleSet& set, std::size_t sequence, std::size_t row) const {
     const auto classes = static_cast<std::size_t>(values_->rule.width);
     const std::size_t first = set.rows(values_->rule.space, sequence).first + row;

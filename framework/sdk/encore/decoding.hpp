@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decoding: how a model writes a text part by part, and what comes out. Host code. Place in the flow: a
-// task says how (Task::decoding), or a user (`exp generate`) -> infer/generator.hpp -> Outputs::texts.
+// Decoding: the options of generation, and GeneratedText, its result. Host code. Place in the flow: a task
+// (Task::decoding) or a user (`exp generate`) sets the options -> infer/generator.hpp writes the text token
+// by token -> Outputs::texts. An option that is added keeps today's output as its default.
 #pragma once
 
 #include <cstdint>
@@ -30,12 +31,12 @@ struct Decoding {
   std::uint64_t seed = 0;
   /// Outputs per prompt: the best of the beam, or this number of draws.
   std::int64_t texts = 1;
-  /// Tokens at most, beside those of the prompt; 0: as many as data.max_length leaves.
+  /// The largest number of tokens after the prompt; 0: as many as data.max_length leaves.
   std::int64_t max_tokens = 0;
   /// In a model with an encoder: tokens that a text may have more than its source; -1: no limit.
   std::int64_t beyond_source = -1;
-  /// In a model with an encoder: the rows of a target that are given; those behind the first count among the
-  /// tokens of a text for its score.
+  /// The number of rows of a target that are given, in a model with an encoder. Those after the first count
+  /// among the tokens of the output for its score.
   std::int64_t given = 1;
   /// A text ends before the first of these strings that occurs in it.
   std::vector<std::string> stop = {};
@@ -43,10 +44,11 @@ struct Decoding {
   friend bool operator==(const Decoding&, const Decoding&) = default;
 };
 
-/// What was written behind a prompt, without it and without the token that ends a text.
+/// The tokens that were generated after a prompt, without the prompt and without the token that ends a text.
 struct GeneratedText {
   std::vector<std::int32_t> tokens;
-  /// What the tokens say (Tokenizer::decode), up to a string of Decoding::stop. UTF-8: what is not is U+FFFD.
+  /// The text of the tokens (Tokenizer::decode), up to a string of Decoding::stop. UTF-8; invalid bytes are
+  /// replaced by U+FFFD.
   std::string text;
   /// log p / n^length_penalty; p is as the repetition penalty left it, before temperature, top_k and top_p.
   double score = 0.0;

@@ -29,11 +29,11 @@ class KokkosSession {
   bool opened_;
 };
 
-/// Such as "4.7.0".
+/// Returns the version of Kokkos, such as "4.7.0".
 std::string kokkos_version();
-/// Number of threads that kernels on the host run on. Kokkos is open.
+/// Returns the number of threads on which host kernels run. Kokkos must be open.
 int host_threads();
-/// Calls `work` once on each of these threads.
+/// Calls `work` once on each of these threads and waits for all of them. Kokkos must be open.
 void on_host_threads(const std::function<void()>& work);
 
 class Device {
@@ -45,12 +45,12 @@ class Device {
   Device& operator=(const Device&) = delete;
 
   const SpaceInstance& space() const { return *space_; }
-  /// Name of the GPU; empty where kernels run on the host.
+  /// Returns the name of the GPU; empty if kernels run on the host.
   std::string gpu() const;
   /// Waits until every kernel launched so far has ended.
   void fence() const;
-  /// At least `bytes` of device memory, aligned to 64 bytes, for the kernel that asks: the next call may
-  /// return the same.
+  /// Returns at least `bytes` of device memory, aligned to 64 bytes, for the kernel that asks. The memory is
+  /// valid until the next call, which may return the same address.
   void* workspace(std::size_t bytes) const;
   GemmLibrary& gemm() const { return *gemm_; }
 

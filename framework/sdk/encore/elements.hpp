@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From the DType of a tensor, known at run time, to the type of its elements, a template argument.
+// Converts the DType of a tensor, which is known at run time, to the C++ type of its elements, a template
+// argument. Kernels call dispatch() before a launch and elements() for the pointer. A new DType needs a
+// branch in dtype_of and in dispatch(). Read next: view.hpp for views with checked ranks.
 //
 //   dispatch(x.dtype, [&](auto type) { scale<decltype(type)>(device, factor, x); });
 #pragma once
@@ -12,7 +14,7 @@
 #include <encore/float16.hpp>
 #include <encore/tensor.hpp>
 
-// Whether kernels are compiled for float16 too; the build says (cmake/options.cmake).
+// 1 if kernels are compiled for float16 too. The build sets it (cmake/options.cmake).
 #ifndef ENCORE_FLOAT16
 #define ENCORE_FLOAT16 0
 #endif
@@ -29,7 +31,7 @@ inline constexpr DType dtype_of = [] {
   if constexpr (std::is_same_v<T, std::int64_t>) return DType::int64;
 }();
 
-/// Whether there are kernels for activations of this type.
+/// Returns whether there are kernels for activations of this type.
 constexpr bool is_activation(DType type) {
   return type == DType::float32 || type == DType::float64 || type == DType::bfloat16 ||
          (ENCORE_FLOAT16 == 1 && type == DType::float16);
@@ -39,7 +41,8 @@ constexpr bool is_activation(DType type) {
 template <class T>
 using Sum = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
-/// The elements of a tensor of any rank; its type must be T.
+/// Returns the elements of a tensor of any rank, in device memory. Throws std::logic_error if its type is not
+/// T.
 template <class T>
 T* elements(const Tensor& tensor) {
   ENCORE_REQUIRE(tensor.dtype == dtype_of<T>, std::string("the tensor holds ") + name_of(tensor.dtype) +
@@ -47,7 +50,7 @@ T* elements(const Tensor& tensor) {
   return static_cast<T*>(tensor.data);
 }
 
-/// Calls body(T{}) with the element type of activations.
+/// Calls body(T{}) with the element type T of activations. Throws Error for another type.
 template <class Body>
 void dispatch(DType type, const Body& body) {
   if (type == DType::float32) return body(float{});
@@ -59,7 +62,8 @@ void dispatch(DType type, const Body& body) {
   throw Error(std::string("no kernel computes on elements of type ") + name_of(type));
 }
 
-/// Calls body(T{}) with the element type of parameters and optimizer states, which never have 16 bits.
+/// Calls body(T{}) with the element type T of parameters and optimizer states, which never have 16 bits.
+/// Throws Error for another type.
 template <class Body>
 void dispatch_parameters(DType type, const Body& body) {
   if (type == DType::float32) return body(float{});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one exception type of Encore and the check for a caller's mistake.
-// Place in the flow: everything throws it; the two mains print what() and choose the exit code.
+// Error, the exception for what a user can correct, and ENCORE_REQUIRE, the check for a mistake of the
+// caller. Everything throws them; the two main functions print what() and choose the exit code by the type.
+// The text of an Error is shown to users: it says what is wrong, where, what was expected and what to do.
 #pragma once
 
 #include <source_location>

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ExampleSet: the records of a set as numbers: ids of tokens, and beside them columns that the task filled.
-// The host stores, caches, packs and uploads them without knowing what they mean; a head reads the columns it
-// asks for, the task reads its own back when it scores. Place in the flow: Task::encode fills one
-// EncodedExample after the other -> ExampleSet -> batches -> model -> Outputs (outputs.hpp).
-//
-// An example is the smallest set of sequences that belong together: one text, the two parts of a pair, the
-// windows of one document. train.batch_size counts examples, and no example is ever cut in two.
+// ExampleSet: the records of a set as numbers: token ids, and columns that the task fills. The host stores,
+// caches, packs and uploads columns without knowing their meaning; heads and the task read them by name.
+// Flow: Task::encode fills EncodedExamples -> ExampleSet -> batches -> model -> Outputs (outputs.hpp). An
+// example is the smallest set of sequences that belong together: one text, the two parts of a pair, the
+// windows of a document. train.batch_size counts examples, and no example is ever divided.
 #pragma once
 
 #include <cstddef>
@@ -35,10 +33,10 @@ struct ColumnRule {
   friend bool operator==(const ColumnRule&, const ColumnRule&) = default;
 };
 
-/// In columns of integers the value of a row that has none. Rows that only fill a batch up (train.batching =
-/// "padded") have it too, and 0 in columns of float32.
+/// The value that a row without a target has in a column of integers. Rows that only fill up a batch
+/// (train.batching = "padded") have it too; in columns of float32 they have 0.
 inline constexpr std::int32_t no_target = -1;
-/// The column of the classes that a classifying head learns, by convention.
+/// By convention, the name of the column with the classes that a classifying head learns.
 inline constexpr const char* targets_column = "targets";
 /// A column of float32 over the same space, 0 where there is no target: how much each target counts in the
 /// loss. A head that learns `targets` multiplies each row's loss by it and normalises by it; the host refuses
@@ -67,7 +65,8 @@ struct EncodedExample {
 
   std::vector<std::int32_t>& integers(std::size_t column) { return columns[column].integers; }
   std::vector<float>& numbers(std::size_t column) { return columns[column].numbers; }
-  /// What was written so far is a sequence; more follow. An example of one sequence need not call it.
+  /// Ends a sequence: what was written since the last call belongs to it, and more sequences follow. An
+  /// example of one sequence need not call it.
   void end_sequence() {
     ends.push_back(static_cast<std::int32_t>(ids.size()));
     target_ends.push_back(static_cast<std::int32_t>(target_ids.size()));
@@ -84,7 +83,7 @@ struct EncodedExample {
   }
 };
 
-/// A column of a whole set; one of the two kinds of values is empty.
+/// A column of a whole set. Either `integers` or `numbers` is empty, as ColumnRule::type says.
 struct ColumnValues {
   ColumnRule rule;
   std::span<const std::int32_t> integers = {};
@@ -102,7 +101,7 @@ struct ExampleArrays {
   std::vector<ColumnValues> columns = {};
 };
 
-/// Neighbouring places in an array.
+/// A range of neighbouring elements of an array.
 struct Run {
   std::size_t first = 0;
   std::size_t count = 0;
@@ -138,13 +137,13 @@ class ExampleSet {
     return arrays_.sequences.empty() ? arrays_.lengths.size() : arrays_.sequences.size();
   }
   std::size_t sequence_count() const { return arrays_.lengths.size(); }
-  /// The same arrays with every sequence as an example of its own.
+  /// Returns a set over the same arrays in which every sequence is an example of its own.
   ExampleSet by_sequence() const {
     ExampleArrays arrays = arrays_;
     arrays.sequences = {};
     return {std::move(arrays), owner_};
   }
-  /// The sequences of an example.
+  /// Returns the numbers of the sequences of an example.
   Run sequences(std::size_t example) const {
     if (sequence_offsets_.empty()) return {example, 1};
     return {sequence_offsets_[example], sequence_offsets_[example + 1] - sequence_offsets_[example]};
@@ -160,7 +159,8 @@ class ExampleSet {
     if (!has_target()) return {};
     return part(arrays_.target_ids, target_offsets_, sequence);
   }
-  /// Rows of a space in the whole set, and those of one sequence. `picked`: those of the column "picked".
+  /// Return the rows of a space: their number in the whole set, and the range of one sequence. For `picked`
+  /// they are those of the column "picked", which must exist (Error).
   std::size_t rows(Space space) const {
     switch (space) {
       case Space::tokens:
@@ -187,14 +187,16 @@ class ExampleSet {
   }
 
   bool has_column(std::string_view name) const { return find(name) < arrays_.columns.size(); }
-  /// The number of a column for integers() and numbers(); throws Error when there is none of that name.
+  /// Returns the number of a column, for integers() and numbers(). Throws Error if there is no column of that
+  /// name.
   std::size_t column(std::string_view name) const {
     const std::size_t found = find(name);
     if (found == arrays_.columns.size())
       throw Error("the encoded set has no column \"" + std::string(name) + "\"");
     return found;
   }
-  /// What belongs to one sequence.
+  /// Return the values of one sequence: rows * width, row by row; empty if the column has the other type.
+  /// They are valid as long as a copy of the set lives.
   std::span<const std::int32_t> integers(std::size_t column, std::size_t sequence) const {
     return values(arrays_.columns[column].integers, column, sequence);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// float16: IEEE 754 binary16, as a 16-bit storage type of our own (bfloat16.hpp). It is only stored and
-// loaded; arithmetic is done in float. Numbers end at 65,504 and have fewer digits below 6.1e-5: gradients in
-// it want a factor on the loss (train/loss_scaling.hpp).
+// float16: IEEE 754 binary16, as our own 16-bit storage type. Kernels load and store it (elements.hpp);
+// arithmetic is done in float. Numbers end at 65,504 and lose digits below 6.1e-5, so gradients in float16
+// need a factor on the loss (train/loss_scaling.hpp). Read next: bfloat16.hpp.
 #pragma once
 
 #include <cstdint>

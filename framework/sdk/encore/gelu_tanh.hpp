@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// GeluTanh: gelu with tanh in place of erf, as GPT-2 and T5 1.1 were trained with. Place in the flow: inside
-// kernels; the gates of the kernel library and the layer feed_forward share it.
+// GeluTanh: gelu with tanh in place of erf, the activation with which GPT-2 and T5 1.1 were trained. Place in
+// the flow: called inside kernels, by the gates of the kernel library and by the layer feed_forward.
 #pragma once
 
 #include <encore/math.hpp>

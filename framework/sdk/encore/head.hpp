@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Head: the last part of a model, which turns states into a loss and into the outputs that the task reads. It
-// asks for data by name: columns that the task fills, spaces whose states it reads.
-// Its most different users: a linear classifier (over tokens or over whole sequences, as the task has it), a
-// conditional random field, a language model over picked rows with the embedding's table that also says which
-// text follows, a loss between the sequences of a batch. Place in the flow: model/ calls score, then loss and
-// backward in training, loss and decode in evaluation, decode alone in prediction. See layer.hpp for Step.
+// Head: the last part of a model. It turns states into a loss and into the outputs that the task reads, and
+// asks for data by name: columns that the task fills, and spaces whose states it reads. Place in the flow:
+// model/ calls score, then loss and backward in training, loss and decode in evaluation, decode alone in
+// prediction. It must serve heads as different as a linear classifier, a conditional random field, a language
+// model over picked rows, and a loss between the sequences of a batch. Read first: layer.hpp for Step.
 #pragma once
 
 #include <optional>
@@ -24,13 +23,14 @@ struct HeadContext {
   std::vector<std::string> labels = {};
   std::int64_t vocabulary = 0;           ///< V
   std::vector<ColumnRule> columns = {};  ///< what the task fills
-  /// Of the rows of "embedding.tokens": C, or less or more where the embedding is factorised; 0 counts as C.
+  /// The width of the rows of "embedding.tokens": C, or another width if the embedding is factorised; 0 means
+  /// C.
   std::int64_t embedding_width = 0;
   std::vector<OutputRule> outputs = {};  ///< what the task reads; with a width of 0 the task takes any
   /// Set where the model learns from a teacher: without HeadPlan::learn_from_teacher the run is refused.
   std::optional<Distillation> distillation = {};
 
-  /// The rule of a column; null where the task has none of that name.
+  /// Returns the rule of a column of the task; null if the task has no column of that name.
   const ColumnRule* column(std::string_view name) const {
     for (const ColumnRule& rule : columns)
       if (rule.name == name) return &rule;
@@ -66,32 +66,34 @@ struct ColumnNeed {
   friend bool operator==(const ColumnNeed&, const ColumnNeed&) = default;
 };
 
-/// The place and the space of a head's class scores.
+/// Where a head writes its class scores: the buffer, and the space of its rows.
 struct ClassScores {
   Buffer buffer;
   Space space = Space::tokens;
   std::int64_t classes = 0;  ///< K
 };
 
-/// What a head asks of the host, in addition to the requests of a layer.
+/// The requests of a head to the host, in addition to those of a layer.
 class HeadPlan : public LayerPlan {
  public:
   using LayerPlan::LayerPlan;
 
-  /// The states of these rows, (rows, C): of a sequence those of its first row. The host gathers them, and
-  /// scatters their gradients in a fixed order. A head reads at least one space, none twice.
+  /// Asks for the states (rows, C) of a space; for `sequences` they are those of the first row of each
+  /// sequence. The host gathers them and scatters their gradients in a fixed order. A head reads at least one
+  /// space, and none twice.
   HeadInput read(Space space) {
     reads_.push_back(space);
     return {static_cast<int>(reads_.size()) - 1};
   }
-  /// A column of the task over a space on the device, (rows) or (rows, width): int32 or float32. With `below`
-  /// the host makes sure that integers are `no_target`, or from 0 to below - 1: kernels index with them.
+  /// Asks for a column of the task over a space, as a device tensor (rows) or (rows, width) of int32 or
+  /// float32. With `below` the host checks that integers are `no_target` or from 0 to below - 1, because
+  /// kernels index with them.
   HeadColumn column(std::string name, Space space, ColumnType type = ColumnType::integers,
                     std::int64_t below = 0, std::int64_t width = 1) {
     columns_.push_back({std::move(name), space, type, below, width});
     return {static_cast<int>(columns_.size()) - 1};
   }
-  /// What the head gives the task, written by `decode`: int32 or float32.
+  /// Declares an output for the task, int32 or float32, which `decode` writes.
   HeadOutput output(std::string name, Space space, ColumnType type = ColumnType::integers,
                     std::int64_t width = 1) {
     outputs_.push_back({std::move(name), space, type, width});
@@ -105,33 +107,36 @@ class HeadPlan : public LayerPlan {
     outputs_.back().on_request = true;
     return added;
   }
-  /// The parameter of another part of the model, by its full path ("embedding.tokens") and shape.
+  /// Shares the parameter of another part of the model, given by its full path ("embedding.tokens") and
+  /// shape.
   Parameter tie(std::string name, std::string path, std::vector<std::int64_t> shape,
                 Element element = Element::activation) {
     ParameterSpec spec = {.name = std::move(name), .shape = std::move(shape), .element = element};
     spec.alias = std::move(path);
     return parameter(std::move(spec));
   }
-  /// A loss with a value for each row of this column's space; the sum of all is divided by the batch's number
-  /// of values other than `no_target`, or by the sum of the values where they are float32, and is 0 where
-  /// that is 0. Training minimises the sum of all losses of the head, which has at least one.
+  /// Adds a loss that has a value for each row of this column's space. The host divides the sum of the values
+  /// by the number of entries of the column other than `no_target` in the batch, or by the sum of the entries
+  /// if they are float32; the result is 0 if that is 0. Training minimises the sum of all losses of the head,
+  /// which has at least one.
   HeadLoss add_loss(HeadColumn normalizer) {
     ENCORE_REQUIRE(losses_.size() < most_losses,
                    "the head has more than " + std::to_string(most_losses) + " losses");
     losses_.push_back(normalizer.index);
     return {static_cast<int>(losses_.size()) - 1};
   }
-  /// The loss of a sequence depends on the others of its batch: gradient shards are refused, on dev batches
-  /// are formed in the order of the examples, and dev/loss cannot select.
+  /// Declares that the loss of a sequence depends on the other sequences of its batch. Gradient shards are
+  /// then refused, dev batches are formed in the order of the examples, and dev/loss cannot select a
+  /// checkpoint.
   void couple_sequences() { couples_ = true; }
 
-  /// After `score` this buffer (rows, classes) of lifetime `saved` holds a number for each class, of which a
-  /// softmax makes probabilities: what a model with this head can teach another one.
+  /// Declares the buffer (rows, classes), of lifetime `saved`, that holds a score of each class after
+  /// `score`; a softmax makes probabilities of them. A model with such a head can be a teacher.
   void class_scores(Buffer buffer, Space space, std::int64_t classes) {
     class_scores_ = ClassScores{buffer, space, classes};
   }
-  /// In training `loss` and `backward` also use HeadStep::teacher_scores, as HeadContext::distillation says.
-  /// The teacher has the class scores that this head has.
+  /// Declares that in training `loss` and `backward` also use HeadStep::teacher_scores, as
+  /// HeadContext::distillation says. The teacher has the same class scores as this head.
   void learn_from_teacher() { learns_from_teacher_ = true; }
 
   const std::vector<Space>& reads() const { return reads_; }
@@ -164,7 +169,8 @@ class HeadPlan : public LayerPlan {
 /// One pass as a head sees it. `rows()` are those of the space `tokens`.
 class HeadStep : public Step {
  public:
-  /// What the host found for the head, beside Step::Bound. Tensors of what is not there are empty.
+  /// The tensors that the host found for the head, in addition to Step::Bound. A tensor that does not exist
+  /// is empty.
   struct Found {
     std::span<const Tensor> inputs, input_gradients, columns, outputs, losses;
     std::span<const double> scales = {};
@@ -175,31 +181,31 @@ class HeadStep : public Step {
   HeadStep(const Device& device, const RowSet& rows, bool training, const Bound& bound, const Found& found)
       : Step(device, rows, training, bound), found_(found) {}
 
-  /// Which of rows() stand for the rows of a space, int32: (B) the first of each sequence, or (M) those that
-  /// are picked. Empty for tokens, which are all of them. By it random numbers are drawn for rows of any
-  /// space.
+  /// Returns the numbers, within rows(), of the rows of a space, int32: (B) the first row of each sequence,
+  /// or (M) the picked rows; empty for `tokens`, which are all rows. Random numbers for the rows of a space
+  /// are drawn at these numbers.
   Tensor rows_of(Space space) const {
     if (space == Space::picked) return found_.picked;
     if (space != Space::sequences) return {};
     return Tensor(rows().offsets.data, rows().offsets.dtype, {rows().size.sequences});
   }
-  /// (rows, C) in the order of HeadPlan::read.
+  /// Returns the states (rows, C) that `read` asked for.
   Tensor input(HeadInput i) const { return declared(found_.inputs, i.index, "space"); }
-  /// (rows, C), to be overwritten in `backward`.
+  /// Returns the gradient (rows, C) of these states, which `backward` overwrites.
   Tensor input_gradient(HeadInput i) const { return declared(found_.input_gradients, i.index, "space"); }
-  /// (rows), or (rows, width). In `decode` truth columns are empty.
+  /// Returns a column, (rows) or (rows, width). In `decode` truth columns are empty.
   Tensor column(HeadColumn c) const { return declared(found_.columns, c.index, "column"); }
-  /// (rows), or (rows, width), to be overwritten in `decode`. Empty where it is an output on request and was
-  /// not asked for.
+  /// Returns an output, (rows) or (rows, width), which `decode` overwrites; empty if it is an output on
+  /// request that was not requested.
   Tensor output(HeadOutput o) const { return declared(found_.outputs, o.index, "output"); }
-  /// (rows) of the space of the column that normalises it, in the type of sums, to be overwritten in `loss`:
-  /// each row's share of the unnormalised loss, zero where nothing is to be learned. The host sums them in
-  /// row order.
+  /// Returns the values of a loss, which `loss` overwrites: (rows) of the space of its normalizing column, in
+  /// the type of sums. Each is the row's unnormalized loss, and 0 where nothing is to be learned. The host
+  /// sums them in row order.
   Tensor losses(HeadLoss l) const { return declared(found_.losses, l.index, "loss"); }
-  /// (rows, K) of HeadPlan::class_scores, as the teacher has them, in whatever type it computes; empty
-  /// outside of training, and where the head does not learn from a teacher.
+  /// Returns the class scores (rows, K) of the teacher, in the type in which the teacher computes; empty
+  /// outside of training, and if the head does not learn from a teacher.
   Tensor teacher_scores() const { return found_.teacher_scores; }
-  /// The factor on the sum of these losses, in `backward`.
+  /// Returns the factor by which `backward` multiplies the gradient of the sum of these losses.
   double scale(HeadLoss l) const { return declared(found_.scales, l.index, "loss"); }
 
  private:
@@ -216,11 +222,11 @@ class Head {
   virtual void score(const HeadStep& step) = 0;
   /// Writes HeadStep::losses of every loss.
   virtual void loss(const HeadStep& step) = 0;
-  /// After `loss` on the same batch: gradients of the sum over all losses of scale * sum(losses). Input
-  /// gradients are overwritten.
+  /// Called after `loss` on the same batch. Computes the gradients of the sum, over all losses, of scale *
+  /// sum(losses). It adds to gradients of parameters and overwrites gradients of inputs.
   virtual void backward(const HeadStep& step) = 0;
-  /// After `score`, perhaps after `loss`: writes every output that is not empty. Rows without a meaning may
-  /// have any value.
+  /// Called after `score`, possibly after `loss`. Writes every output that is not empty. Rows without a
+  /// meaning may have any value.
   virtual void decode(const HeadStep& step) = 0;
 };
 

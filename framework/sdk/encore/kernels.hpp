@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The operations a layer is built from. Each takes the device first and Tensors by their place in the
-// formula; shapes stand behind the arguments (letters in shape.hpp). "+=" marks what is added to, everything
-// else is overwritten. Activations and weights of products are float32, float64, bfloat16 or float16;
-// statistics, losses, biases, gains, tables and gradients of parameters are in the type of sums: float64 with float64
-// activations, else float32. Every reduction has an order that does not depend on the number of threads; no
-// kernel uses atomics or allocates once a shape has been seen.
+// The operations from which layers and heads are built, implemented in framework/kernels. Each takes the
+// device, then Tensors by their place in the formula (letters of shapes: shape.hpp). "+=" marks what is added
+// to; all else is overwritten. Activations and weights are float32, float64, bfloat16 or float16; statistics,
+// losses, biases, gains, tables and parameter gradients have the type of sums: float64 with float64
+// activations, else float32. Sums have a fixed order. No kernel uses atomics, or allocates for a known shape.
 #pragma once
 
 #include <concepts>
@@ -20,7 +19,7 @@ enum class Transpose : std::uint8_t { no, yes };
 /// gelu: x * Phi(x), with erf (Hendrycks and Gimpel 2016); sigmoid: 1 / (1 + e^-x); silu: x * sigmoid(x) (Elfwing et
 /// al. 2018).
 enum class Activation : std::uint8_t { none, relu, gelu, tanh, silu, sigmoid };
-/// Whether activation_backward reads the activation's output, rather than its input.
+/// Returns whether activation_backward reads the activation's output instead of its input.
 constexpr bool derivative_reads_output(Activation function) {
   return function == Activation::relu || function == Activation::tanh || function == Activation::sigmoid;
 }
@@ -47,8 +46,9 @@ void gemm(const Device& device, Tensor a, Transpose transpose_a, Tensor b, Trans
 void linear(const Device& device, Tensor x, Tensor weight, Tensor bias, Activation activation, Tensor y);
 /// dx (R, in) = dy (R, out) weight (out, in).
 void linear_backward_input(const Device& device, Tensor dy, Tensor weight, Tensor dx);
-/// The same times activation'(saved (R, in)), where x was activation(...): bit for bit what activation_backward
-/// makes of it, without another pass. `saved` is as there, and not dx; with Activation::none it is ignored.
+/// dx = dy weight * activation'(saved (R, in)), where x was activation(...). The bits are those of
+/// linear_backward_input followed by activation_backward, without a second pass. `saved` is as in
+/// activation_backward, and not dx; with Activation::none it is ignored.
 void linear_backward_input(const Device& device, Tensor dy, Tensor weight, Tensor dx, Activation activation,
                            Tensor saved);
 /// dweight (out, in) += dy^T x; dbias (out) += column sums of dy (empty: none), made while the product reads dy.
@@ -70,7 +70,8 @@ void layer_norm(const Device& device, const ResidualSum& x, Tensor gain, Tensor 
 void layer_norm_backward(const Device& device, Tensor x, Tensor gain, Tensor mean, Tensor rstd, Tensor dy,
                          const ResidualSum& dx, Tensor dgain, Tensor dbias);
 
-/// What opens a gate: gelu, silu, sigmoid (Dauphin et al. 2017), relu, tanh, or gelu with tanh in place of erf.
+/// The function that opens a gate: gelu, silu, sigmoid (Dauphin et al. 2017), relu, tanh, or gelu with tanh
+/// in place of erf.
 enum class Gate : std::uint8_t { geglu, swiglu, glu, reglu, tanh_glu, geglu_tanh };
 /// y (N, F) = f(gate) * up; x (N, 2 F): a row holds gate, then up (Shazeer 2020).
 void gate(const Device& device, Gate function, Tensor x, Tensor y);
@@ -129,7 +130,8 @@ struct DistanceBuckets {
   std::int64_t farthest = 128;
   bool causal = false;
 };
-/// From 0 to R - 1; in float, as the programs do it whose models are loaded. Of what a causal mask hides: 0.
+/// Returns the bucket, 0 to R - 1, of a distance, computed in float as in the programs that trained the
+/// models that are loaded. A distance that a causal mask hides has bucket 0.
 std::int64_t bucket_of(const DistanceBuckets& buckets, std::int64_t distance);
 /// bias (H, 2 M), as AttentionOptions takes it, from table (R, H).
 void distance_bias(const Device& device, const DistanceBuckets& buckets, Tensor table, Tensor bias);
@@ -171,7 +173,7 @@ void rotary(const Device& device, const RowSet& rows, std::int64_t heads, double
 
 /// y (N, C) = keep(x) / (1 - probability), drawn at (example, position, channel); also its own backward. y may be x.
 void dropout(const Device& device, const RowSet& rows, RandomKey key, double probability, Tensor x, Tensor y);
-/// The same for some rows of `rows`: x (M, C) has the row picked[m] as its row m; picked: (M) int32.
+/// Dropout of some rows of `rows`: row m of x (M, C) is drawn as row picked[m]; picked: (M) int32.
 void dropout(const Device& device, const RowSet& rows, Tensor picked, RandomKey key, double probability, Tensor x,
              Tensor y);
 /// y = residual + dropout(x). With probability 0 a plain sum. y may be x or residual.
@@ -181,7 +183,8 @@ void dropout_add(const Device& device, const RowSet& rows, RandomKey key, double
 /// y (N, C) = scale * table[ids] + positions_table[position]; table: (V, C), positions_table: (max length, C).
 void embedding(const Device& device, const RowSet& rows, Tensor table, double scale, Tensor positions_table,
                Tensor y);
-/// The same + segments_table[segment], (S, C) (Devlin et al. 2019). The host makes sure that segments are below S.
+/// y as above, plus segments_table[segment], (S, C) (Devlin et al. 2019). The host checks that segments are
+/// below S.
 void embedding(const Device& device, const RowSet& rows, Tensor table, double scale, Tensor positions_table,
                Tensor segments_table, Tensor y);
 /// dtable (V, C) += scale * the rows of dy with that token, summed in row order.
@@ -197,13 +200,15 @@ void sinusoidal_positions(const Device& device, Tensor table);
 /// without a target. logits: (N, K); targets: (N) int32.
 void softmax_cross_entropy(const Device& device, Tensor logits, Tensor targets, double label_smoothing,
                            Tensor losses);
-/// Keeps what normalises each row in normalizers (N, 2), of the type of losses; empty: keeps nothing.
+/// Computes the same losses, and keeps what normalizes each row in normalizers (N, 2), of the type of losses;
+/// an empty Tensor keeps nothing.
 void softmax_cross_entropy(const Device& device, Tensor logits, Tensor targets, double label_smoothing,
                            Tensor losses, Tensor normalizers);
 /// dlogits (N, K) = scale * (softmax(logits) - q); 0 on rows without a target. dlogits may be logits.
 void softmax_cross_entropy_backward(const Device& device, Tensor logits, Tensor targets,
                                     double label_smoothing, double scale, Tensor dlogits);
-/// The same bits in half the time, with the normalizers that softmax_cross_entropy has kept of these logits.
+/// Computes the same bits in half the time from the normalizers that softmax_cross_entropy kept for these
+/// logits.
 void softmax_cross_entropy_backward(const Device& device, Tensor logits, Tensor targets,
                                     double label_smoothing, double scale, Tensor normalizers, Tensor dlogits);
 /// losses (N): hard_weight * softmax_cross_entropy + (1 - hard_weight) * T^2 * sum_k p_k log(p_k / softmax(logits / T)_k)
@@ -237,19 +242,22 @@ void span_cross_entropy_backward(const Device& device, const RowSet& rows, Tenso
                                  double scale, Tensor dlogits);
 /// predictions (N) int32: the first channel with the largest logit.
 void argmax(const Device& device, Tensor logits, Tensor predictions);
-/// Of each row of x (N, C) the channels with the largest values, the largest first, of equal ones the one with the smaller
-/// number: channels (N, k) int32 and values (N, k), k from 1 to 64 and at most C; log_sums (N): log sum_c e^x_c. The last
-/// two are in the type of sums. Rows with values that are not numbers get any channels.
+/// The k largest values of each row of x (N, C), in descending order; of equal values the channel with the
+/// smaller number comes first. channels (N, k) int32, values (N, k), k from 1 to 64 and at most C; log_sums
+/// (N): log sum_c e^x_c. values and log_sums have the type of sums. Rows with values that are not numbers get
+/// any channels.
 void largest_channels(const Device& device, Tensor x, Tensor channels, Tensor values, Tensor log_sums);
 
 /// result: device memory, one double: the sum of all elements in a fixed order, in double.
 void sum(const Device& device, Tensor x, double* result);
 /// result: device memory, one double: the sum of squares in a fixed order, in double.
 void sum_of_squares(const Device& device, Tensor x, double* result);
-/// The same of blocks.gradients, summed by chunks: those without a gradient are not read and add 0.
+/// result: the sum of squares of blocks.gradients, summed by chunks. Chunks without a gradient are not read
+/// and add 0.
 void sum_of_squares(const Device& device, const Blocks& blocks, double* result);
-/// scale: device memory, one double: what makes of gradients that are `factor` times too large, *squares being the sum of
-/// their squares, gradients of norm min(norm, limit), or of their norm when limit is 0.
+/// scale: device memory, one double: the factor for gradients that are `factor` times too large and have the
+/// sum of squares *squares. Scaled by it they have the norm min(norm, limit), or their own norm if limit is
+/// 0.
 void clip_scale(const Device& device, const double* squares, double limit, double factor, double* scale);
 /// Number of elements that are not finite, read back to the host (waits for the device).
 std::int64_t count_not_finite(const Device& device, Tensor x);

@@ -74,7 +74,8 @@ struct BufferSpec {
   Element element = Element::activation;
 };
 
-/// Handles that `declare` returns and the Step resolves.
+/// Handles that the methods of LayerPlan return in `declare`; the methods of Step return the tensor of a
+/// handle.
 struct Parameter {
   int index = -1;
 };
@@ -85,8 +86,8 @@ struct RandomStream {
   int index = -1;
 };
 
-/// What a layer asks of the host. Filled by `declare`, read by the memory planner, the optimizer, the
-/// digests, the gradient checks and the drawing of the architecture.
+/// The requests of a layer to the host. `declare` fills it; the memory planner, the optimizer, the digests,
+/// the gradient checks and the drawing of the architecture read it.
 class LayerPlan {
  public:
   explicit LayerPlan(std::int64_t width) : width_(width) {}
@@ -98,18 +99,18 @@ class LayerPlan {
     parameters_.push_back(std::move(spec));
     return {static_cast<int>(parameters_.size()) - 1};
   }
-  /// The matrix (out, in) of a product, with Xavier initialisation.
+  /// Declares the matrix (out, in) of a product, with Xavier initialisation.
   Parameter matrix(std::string name, std::int64_t out, std::int64_t in) {
     return parameter({.name = std::move(name),
                       .shape = {out, in},
                       .initializer = Initializer::xavier_uniform,
                       .element = Element::activation});
   }
-  /// A vector that starts at zero and is not decayed.
+  /// Declares a vector that starts at zero and is not decayed.
   Parameter bias(std::string name, std::int64_t size) {
     return parameter({std::move(name), {size}, Initializer::zeros, 0.0, false});
   }
-  /// A vector that starts at one and is not decayed.
+  /// Declares a vector that starts at one and is not decayed.
   Parameter gain(std::string name, std::int64_t size) {
     return parameter({std::move(name), {size}, Initializer::ones, 0.0, false});
   }
@@ -117,7 +118,7 @@ class LayerPlan {
     buffers_.push_back({std::move(name), std::move(shape), lifetime, element});
     return {static_cast<int>(buffers_.size()) - 1};
   }
-  /// A stream of random numbers of its own, such as one for the dropout of the attention weights.
+  /// Declares a stream of random numbers, such as one for the dropout of the attention weights.
   RandomStream random(std::string purpose) {
     streams_.push_back(std::move(purpose));
     return {static_cast<int>(streams_.size()) - 1};
@@ -129,7 +130,7 @@ class LayerPlan {
     reads_output_ = output;
   }
   /// Declare that `forward` accepts a ResidualSum as its input and adds it up in its own pass, as a norm
-  /// behind such a sum does. Other layers receive the summed input, at the cost of one pass.
+  /// after such a sum does. Other layers receive the summed input, at the cost of one pass.
   void take_sum() { takes_sum_ = true; }
   /// Declare that `forward` costs little beside a matrix product, as that of a norm does. Its output
   /// then need not be kept: where a later layer's `backward` reads it, the host has `forward` run again, on
@@ -152,7 +153,7 @@ class LayerPlan {
   bool takes_sum() const { return takes_sum_; }
   bool is_cheap() const { return cheap_; }
   bool reads_memory() const { return reads_memory_; }
-  /// Whether the layer can process a generated text pass by pass.
+  /// Returns whether the layer can process a generated text pass by pass.
   bool continues_texts() const {
     const auto keeps = [](const BufferSpec& buffer) { return buffer.lifetime == Lifetime::persistent; };
     return std::any_of(buffers_.begin(), buffers_.end(), keeps) || (row_wise_ && !reads_memory_);
@@ -217,7 +218,7 @@ struct ResidualSum {
 /// only.
 class Step {
  public:
-  /// What the host found for the layer.
+  /// The tensors that the host found for the layer.
   struct Bound {
     std::span<const Tensor> parameters, gradients, buffers;
     std::span<const RandomKey> keys;
@@ -233,9 +234,9 @@ class Step {
       : device_(&device), rows_(&rows), training_(training), bound_(bound) {}
 
   const Device& device() const { return *device_; }
-  /// The rows that the layer works on: those of its first input and of its output.
+  /// Returns the rows that the layer works on: those of its first input and of its output.
   const RowSet& rows() const { return *rows_; }
-  /// The rows of inputs[1]; throws std::logic_error where `declare` did not ask for them
+  /// Returns the rows of inputs[1]. Throws std::logic_error if `declare` did not request them
   /// (LayerPlan::read_memory).
   const RowSet& memory() const {
     if (bound_.memory == nullptr)
@@ -243,33 +244,35 @@ class Step {
           "the layer asks for the rows of another stack; call LayerPlan::read_memory in declare");
     return *bound_.memory;
   }
-  /// False while evaluating: no dropout, nothing is kept for a backward pass.
+  /// Returns whether this is a pass of training. Otherwise there is no dropout, and nothing is kept for a
+  /// backward pass.
   bool training() const { return training_; }
-  /// In a generation, where rows() continue sequences: room for the rows of each sequence, those of earlier
-  /// passes included; the row at position i is row i of its sequence. Rows that no pass has written have any
-  /// value. Null in all other passes, and in a stack that does not generate.
+  /// Returns, in a generation, the row set of the cache: room for all rows of each sequence, including those
+  /// of earlier passes. The row at position i is row i of its sequence; rows that no pass has written have
+  /// any value. Returns null in all other passes, and in a stack that does not generate.
   const RowSet* cache() const { return bound_.cache; }
-  /// False in the later passes of a generation: inputs[1] is empty then, and what the layer needs of it
-  /// stands in a persistent buffer.
+  /// Returns false in the later passes of a generation. inputs[1] is empty then, and a persistent buffer
+  /// holds what the layer needs of it.
   bool first_pass() const { return bound_.first_pass; }
-  /// What the queries, keys and values of the layer learn from a teacher's in a backward pass, if the layer
-  /// has relations (HasRelations); null: nothing.
+  /// Returns what the queries, keys and values of the layer learn from those of a teacher in a backward pass,
+  /// if the layer has relations (HasRelations); null if they learn nothing.
   const TaughtAttention* taught() const { return bound_.taught; }
 
-  /// These four throw std::logic_error for a handle that `declare` did not get from its plan.
+  /// Returns a declared parameter. This and the next three functions throw std::logic_error for a handle that
+  /// does not come from this layer's plan.
   Tensor parameter(Parameter p) const { return declared(bound_.parameters, p.index, "parameter"); }
-  /// The gradient of a parameter, to be added to.
+  /// Returns the gradient of a parameter. The layer adds to it.
   Tensor gradient(Parameter p) const { return declared(bound_.gradients, p.index, "parameter"); }
-  /// A declared buffer with the extents of this batch.
+  /// Returns a declared buffer, with the extents of this batch.
   Tensor buffer(Buffer b) const { return declared(bound_.buffers, b.index, "buffer"); }
   RandomKey random(RandomStream s) const { return declared(bound_.keys, s.index, "random stream"); }
-  /// The input of a layer that takes a sum, `input` being inputs[0]: the sum of which it is the branch, or
-  /// itself.
+  /// Returns the input of a layer that takes a sum: the sum of which `input`, which is inputs[0], is the
+  /// branch; `input` alone if there is no sum.
   ResidualSum sum(Tensor input) const {
     if (!bound_.trunk) return input;
     return {bound_.trunk, input, *rows_, training_ ? bound_.branch_dropout : DropoutDraw{}};
   }
-  /// The same of gradients, in `backward`: `input_gradient` is input_gradients[0].
+  /// Returns, in `backward`, the gradients of that sum; `input_gradient` is input_gradients[0].
   ResidualSum sum_gradient(Tensor input_gradient) const {
     if (!bound_.trunk_gradient) return input_gradient;
     return {bound_.trunk_gradient, input_gradient, *rows_, bound_.branch_dropout};
@@ -294,7 +297,7 @@ class Step {
   Bound bound_;
 };
 
-/// What a layer is built for, beside its own options.
+/// The properties of the model for which a layer is built, passed to its constructor after its options.
 struct LayerContext {
   std::int64_t width = 0;       ///< C
   std::int64_t max_length = 0;  ///< the longest sequence that will come

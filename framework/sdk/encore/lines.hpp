@@ -17,14 +17,14 @@ class LineEnds {
  public:
   explicit LineEnds(std::string_view text) : text_(text) {}
 
-  /// The place of the first line end at or behind `at`; the size of the text where there is none.
+  /// Returns the place of the first line end at or after `at`; the size of the text if there is none.
   std::size_t next(std::size_t at) {
     if (!known_ || feed_ < at) feed_ = find('\n', at);
     if (!known_ || return_ < at) return_ = find('\r', at);
     known_ = true;
     return std::min(feed_, return_);
   }
-  /// The bytes of the line end at this place, which next() gave; 0 at the end of the text.
+  /// Returns the number of bytes of the line end at a place that next() returned; 0 at the end of the text.
   std::size_t length(std::size_t place) const {
     for (const std::string_view end : {"\r\r\n", "\r\n"})
       if (text_.substr(place).starts_with(end)) return end.size();
@@ -46,7 +46,7 @@ class Lines {
  public:
   explicit Lines(std::string_view text) : text_(text), ends_(text) {}
 
-  /// Takes the next line, without its end; false behind the last one.
+  /// Moves to the next line. Returns false after the last one. line() then returns it without its line end.
   bool next() {
     if (at_ >= text_.size()) return false;
     const std::size_t end = ends_.next(at_);

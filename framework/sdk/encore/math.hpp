@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Elementary functions with the same bits on every processor: the C library chooses among implementations by CPU, these
-// do not. They have no branches, so loops over them become vector instructions; every rounding is written out (fma is
-// always explicit). double: about 1e-15 relative; float: about 1 ulp. tests/unit/kernels/math_test.cpp measures it.
+// Elementary functions with equal bits on every processor. The C library chooses implementations by CPU;
+// these functions do not. Kernels call them. They have no branches, so loops over them become vector
+// instructions; every rounding is written out (fma is always explicit), so an edit of an expression changes
+// results and digests. Relative error: about 1e-15 for double, about 1 ulp for float (measured by
+// tests/unit/kernels/math_test.cpp).
 #pragma once
 
 #include <cstdint>
@@ -38,7 +40,8 @@ KOKKOS_FORCEINLINE_FUNCTION double exp(double x) {
                            1.0 / 120,   1.0 / 720,    1.0 / 5040,    1.0 / 40320,    1.0 / 362880,
                            1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800};
   const double power = detail::polynomial(r, series);
-  // Unsigned arithmetic with an offset: processors lack a signed 64-bit vector shift before AVX-512.
+  // Uses unsigned arithmetic with an offset, because processors before AVX-512 lack a signed 64-bit vector
+  // shift.
   const std::uint64_t n =
       Kokkos::bit_cast<std::uint64_t>(shifted) - Kokkos::bit_cast<std::uint64_t>(to_integer) + 4096;
   const std::uint64_t half = n >> 1;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Measure: what a number that a task reports means, as data: which way is better, whether it is a fraction,
-// and how it follows from what is counted example by example. A task lists its measures once (T::measures());
-// the list stands in the manifest and travels with every run, so that progress, tables, comparisons and
-// reports need not know any task. Place in the flow: Task::measure counts (statistics.hpp) -> base/measures
-// reduces -> `dev/NAME`, `test/NAME`.
+// and how it follows from counts of examples. A task lists its measures once (T::measures()); the list is in
+// the manifest and travels with every run, so that progress, tables, comparisons and reports need not know
+// any task. Place in the flow: Task::measure counts (statistics.hpp) -> base/measures reduces -> `dev/NAME`,
+// `test/NAME`.
 #pragma once
 
 #include <cstdint>

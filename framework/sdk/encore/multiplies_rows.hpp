@@ -9,13 +9,13 @@
 
 namespace encore {
 
-/// To be inherited beside Layer.
+/// A layer inherits it beside Layer.
 class MultipliesRows {
  public:
   virtual ~MultipliesRows() = default;
-  /// Multiply-adds of a forward pass by the formula, m k n for a product (m, k) x (k, n), whatever a kernel
-  /// computes more than once or masks. The sequences of `size` are equally long. After declare; the backward
-  /// pass counts as two such products each.
+  /// Returns the multiply-adds of a forward pass by the formula: m k n for a product (m, k) x (k, n), also if
+  /// a kernel masks values or computes some twice. The sequences of `size` are equally long. Called after
+  /// declare; the backward pass counts as two such products for each.
   virtual double row_multiply_adds(const BatchSize& size) const = 0;
 };
 

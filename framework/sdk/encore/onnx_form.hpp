@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HasOnnxForm and HasOnnxOutputs: extensions of Layer and Head for those that can express their computation
-// in the operators of ONNX (opset 17), so that other programs can run the model. Place in the flow: `exp
-// export --format onnx` walks over the nodes of the network and asks each for its part of one graph
-// (framework/onnx); training and prediction never ask. A part without a form is refused by name.
-//
-// Batches are packed here and padded in ONNX: where a layer sees rows (N, C) its form sees (batch, length,
-// C), real rows first, and the results on rows behind a text's end are ignored. Attention masks them as
-// keys.
+// HasOnnxForm and HasOnnxOutputs: extensions of Layer and Head that express their computation in operators of
+// ONNX (opset 17), so that other programs can run the model. `exp export --format onnx` (framework/onnx) asks
+// each part for its nodes of one graph, and refuses a part without a form by name. Where a layer sees packed
+// rows (N, C) its form sees padded ones (batch, length, C), real rows first. Results on rows after the end of
+// a text are ignored, and attention masks them as keys.
 #pragma once
 
 #include <cstdint>
@@ -29,19 +26,20 @@ struct OnnxAttribute {
   std::variant<std::int64_t, double, std::vector<std::int64_t>> value;
 };
 
-/// The graph that is written. A node, a constant or a parameter that is requested twice stands in it once.
-/// Used by one thread.
+/// The graph that the export writes. A node, a constant or a parameter that is requested twice is written
+/// once. Used by one thread.
 class OnnxGraph {
  public:
-  /// Extents that a user chooses with each call.
+  /// Extents that the user of the exported model chooses with each call.
   static constexpr std::int64_t batch = -1, length = -2;
 
   virtual ~OnnxGraph() = default;
 
-  /// The outputs of an operator of ONNX.
+  /// Adds a node of an ONNX operator and returns its outputs.
   virtual std::vector<OnnxValue> nodes(const std::string& operation, const std::vector<OnnxValue>& inputs,
                                        const std::vector<OnnxAttribute>& attributes, std::size_t outputs) = 0;
-  /// What the part has declared, float32 in its own shape, or a matrix turned to (in, out).
+  /// Return a parameter that the part has declared, as float32: in its own shape, or a matrix turned to (in,
+  /// out).
   virtual OnnxValue parameter(Parameter parameter) = 0;
   virtual OnnxValue turned(Parameter matrix) = 0;
   /// Constants; an empty shape is a scalar.
@@ -53,13 +51,13 @@ class OnnxGraph {
   virtual OnnxValue ids() = 0;
   virtual OnnxValue segments() = 0;
   virtual OnnxValue mask() = 0;
-  /// An input of int64 of this name, for data that a head reads beside states.
+  /// Adds an int64 input of this name, for data that a head reads beside states.
   virtual OnnxValue input(const std::string& name, const std::vector<std::int64_t>& shape) = 0;
   /// Makes a tensor of float32 an output of the model.
   virtual void output(const std::string& name, const OnnxValue& value,
                       const std::vector<std::int64_t>& shape) = 0;
 
-  // --- in terms of these ---
+  // --- shorthands that call the functions above ---
   OnnxValue node(const std::string& operation, const std::vector<OnnxValue>& inputs,
                  const std::vector<OnnxAttribute>& attributes = {}) {
     return nodes(operation, inputs, attributes, 1).front();
@@ -83,7 +81,7 @@ class OnnxGraph {
   }
   OnnxValue to_float(const OnnxValue& x) { return node("Cast", {x}, {{"to", std::int64_t{1}}}); }
 
-  /// x W^T + b, or without b.
+  /// Return x W^T + b, or without b.
   OnnxValue linear(const OnnxValue& x, Parameter weight) { return product(x, turned(weight)); }
   OnnxValue linear(const OnnxValue& x, Parameter weight, Parameter bias) {
     return add(linear(x, weight), parameter(bias));
@@ -92,7 +90,7 @@ class OnnxGraph {
     return node("LayerNormalization", {x, parameter(gain), parameter(bias)},
                 {{"axis", std::int64_t{-1}}, {"epsilon", epsilon}});
   }
-  /// relu, gelu with the exact erf, gelu_tanh, silu, tanh or sigmoid.
+  /// Returns function(x), for relu, gelu with the exact erf, gelu_tanh, silu, tanh or sigmoid.
   OnnxValue activation(const std::string& function, const OnnxValue& x) {
     if (function == "relu") return node("Relu", {x});
     if (function == "tanh") return node("Tanh", {x});
@@ -106,18 +104,19 @@ class OnnxGraph {
     return multiply(half,
                     add(node("Tanh", {multiply(add(x, cubic), number(0.7978845608028654))}), number(1.0)));
   }
-  /// (length): 0, 1, 2, ...
+  /// Returns (length): 0, 1, 2, ...
   OnnxValue positions() {
     const OnnxValue shape = node("Shape", {ids()});
     return node("Range", {integer(0), node("Gather", {shape, integer(1)}), integer(1)});
   }
-  /// (length, length): how many places the key in column j stands behind the query in row i, j - i.
+  /// Returns (length, length): the distance j - i of the key in column j from the query in row i.
   OnnxValue distances() { return subtract(unsqueezed(positions(), {0}), unsqueezed(positions(), {1})); }
-  /// The first row of each text (batch, C) of x (batch, length, C).
+  /// Returns the first row of each text, (batch, C), of x (batch, length, C).
   OnnxValue first_rows(const OnnxValue& x) {
     return node("Gather", {x, integer(0)}, {{"axis", std::int64_t{1}}});
   }
-  /// The mean of the rows of each text (batch, C) of x (batch, length, C), without those of padding.
+  /// Returns the mean of the rows of each text, (batch, C), of x (batch, length, C), without those of
+  /// padding.
   OnnxValue mean_rows(const OnnxValue& x) {
     const OnnxValue rows = unsqueezed(to_float(mask()), {2});  // (batch, length, 1)
     const auto sum = [&](const OnnxValue& of) {
@@ -127,21 +126,21 @@ class OnnxGraph {
   }
 };
 
-/// To be inherited beside Layer.
+/// A layer inherits it beside Layer.
 class HasOnnxForm {
  public:
   virtual ~HasOnnxForm() = default;
-  /// What forward computes without dropout: (batch, length, C) from the layer's inputs of that shape. Of a
-  /// layer that takes a sum, inputs[0] is the sum. After declare.
+  /// Returns what forward computes without dropout: (batch, length, C) from the layer's inputs of that shape.
+  /// If the layer takes a sum, inputs[0] is the sum. Called after declare.
   virtual OnnxValue onnx_form(OnnxGraph& graph, std::span<const OnnxValue> inputs) const = 0;
 };
 
-/// To be inherited beside Head.
+/// A head inherits it beside Head.
 class HasOnnxOutputs {
  public:
   virtual ~HasOnnxOutputs() = default;
-  /// Adds the outputs: what score computes. inputs: in the order of HeadPlan::read, (batch, C) of sequences,
-  /// else (batch, length, C); picked rows are all rows. After declare.
+  /// Adds outputs with what score computes. inputs: in the order of HeadPlan::read, (batch, C) for sequences,
+  /// else (batch, length, C). A head that reads picked rows gets all rows. Called after declare.
   virtual void onnx_outputs(OnnxGraph& graph, std::span<const OnnxValue> inputs) const = 0;
 };
 

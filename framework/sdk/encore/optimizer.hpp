@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Optimizer: a pass over blocks. Values, gradients and each state are blocks of equal length with equal offsets, ordered
-// by parameter path; the segment table says which range belongs to which parameter. Blocks are cut into chunks that
-// lie within one segment, so that a kernel runs over chunks and a norm per segment has a fixed order.
-// In a table with one row per token a step touches few rows: ChunkGradient says which. An optimizer may ignore it,
-// because the memory of all gradients is right; it saves reading zeros. Chunks differ in length: for_uneven_rows.
-// Its two most different users: SGD (one state, elementwise) and LAMB (two states, a norm per segment).
+// Optimizer: the rule that updates all parameters in place; train/training_step.cpp calls update(). Values,
+// gradients and each state are blocks of equal length and offsets, ordered by parameter path; a segment is
+// one parameter's range. Segments are cut into chunks of different lengths (for_uneven_rows), so that a
+// kernel runs over chunks and a norm of a segment has a fixed order. ChunkGradient says which chunks of a
+// table with a row per token have gradients; an optimizer may ignore it and read zeros.
 #pragma once
 
 #include <cstddef>

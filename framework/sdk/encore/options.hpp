@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Schema: the one declaration of a table of options, and Options: the values after validation.
-// From a Schema come validation with "did you mean", the manifest, help lines and documentation; the same type
-// describes the core tables, plugin tables and command-line settings. Validation lives in config/validate.hpp.
+// Schema: the declaration of a table of options; Options: its values after validation. A plugin returns a
+// Schema from options() and gets Options in its constructor; config/validate.hpp makes the one from the
+// other. The same Schema gives the manifest, "did you mean", help lines and pages, for core tables and
+// command lines too. A released default never changes: runs are identified without values that equal their
+// default.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +37,8 @@ enum class OptionType : std::uint8_t {
 using OptionValue =
     std::variant<bool, std::int64_t, double, std::string, std::vector<std::string>, std::vector<double>>;
 
-/// What limits and explains an option. Bounds are inclusive unless `exclusive_min`/`exclusive_max` is set.
+/// The limits and the explanation of an option. Bounds are inclusive unless `exclusive_min`/`exclusive_max`
+/// is set.
 struct OptionRule {
   std::string help;  ///< one line, no final stop
   std::string unit = {};
@@ -118,19 +121,19 @@ class OptionMisuse : public std::logic_error {
 /// The validated values of one table: every option of its schema that has a value, nothing else.
 class Options {
  public:
-  /// A value that was chosen: in the experiment file, on the command line, by a sweep.
+  /// Sets a value that was chosen in the experiment file, on the command line or by a sweep.
   void set(std::string name, OptionValue value) {
     given_.insert(name);
     values_.insert_or_assign(std::move(name), std::move(value));
   }
-  /// The schema's default, where no value was chosen.
+  /// Sets the schema's default, if no value was chosen.
   void set_default(std::string name, OptionValue value) {
     given_.erase(name);
     values_.insert_or_assign(std::move(name), std::move(value));
   }
   bool has(const std::string& name) const { return values_.contains(name); }
-  /// False for a default, true for an equal value that was written down. For options of which only one may be
-  /// given; results must not depend on it, because a run's identity does not.
+  /// Returns whether the value was written down, even if it equals the default. Use it only for options of
+  /// which at most one may be given: results must not depend on it, because a run's identity does not.
   bool given(const std::string& name) const { return given_.contains(name); }
 
   bool flag(const std::string& name) const { return get<bool>(name); }
@@ -141,7 +144,7 @@ class Options {
     return get<std::vector<std::string>>(name);
   }
   const std::vector<double>& number_list(const std::string& name) const { return get<std::vector<double>>(name); }
-  /// The paths of a path_list, one or several; empty if its value is "".
+  /// Returns the paths of a path_list, one or several; an empty list if its value is "".
   std::vector<std::string> paths(const std::string& name) const {
     const auto found = values_.find(name);
     if (found != values_.end())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Outputs: what the model computes for a set: named values over the rows of a space, as its head declares
-// them. Place in the flow: Head::decode -> the host puts them back to the rows of the set -> Task::measure,
-// label, answer.
+// Outputs: what the model computes for a set, as named values over the rows of a space; OutputRule: which
+// outputs a head gives and a task reads. Place in the flow: Head::decode -> the host puts the values back
+// into the order of the set -> Task::measure, label, answer.
 #pragma once
 
 #include <cstdint>
@@ -17,25 +17,25 @@
 
 namespace encore {
 
-/// What a head gives and a task reads: values over the rows of a space.
+/// Describes one output that a head gives and a task reads: values over the rows of a space.
 struct OutputRule {
   std::string name;  ///< "classes", "start_scores", "embedding"
   Space space = Space::tokens;
   ColumnType type = ColumnType::integers;
   std::int64_t width = 1;  ///< values per row; a task says 0 where it takes any
-  /// Of a task: the column that holds what a perfect model would give; "": there is none.
+  /// In the rule of a task: the column with the values that a perfect model would give; "": there is none.
   std::string truth = {};
-  /// Of a head: written only where it is asked for, as for the probabilities of answers; a task's outputs()
-  /// cannot name it.
+  /// In the rule of a head: written only on request, such as for the probabilities of answers; a task's
+  /// outputs() cannot name it.
   bool on_request = false;
 
   friend bool operator==(const OutputRule&, const OutputRule&) = default;
 };
 
-/// The output of a classifying head by convention: the number of the best class.
+/// By convention, the name of the output of a classifying head with the number of the best class.
 inline constexpr const char* classes_output = "classes";
 
-/// What the model computes for a whole set, output by output.
+/// The outputs of the model for a whole set. Not for use by several threads while it changes.
 class Outputs {
  public:
   struct Values {
@@ -45,7 +45,7 @@ class Outputs {
   };
 
   Outputs() = default;
-  /// Zeros for every row of the set.
+  /// Makes outputs of these rules, with zeros for every row of the set.
   Outputs(const ExampleSet& set, const std::vector<OutputRule>& rules) {
     for (const OutputRule& rule : rules) {
       Values values = {rule, {}, {}};
@@ -60,14 +60,14 @@ class Outputs {
 
   const std::vector<Values>& all() const { return all_; }
   std::vector<Values>& all() { return all_; }
-  /// Throws Error when there is no such output.
+  /// Returns an output by name. Throws Error if there is none.
   const Values& get(std::string_view name) const {
     for (const Values& values : all_)
       if (values.rule.name == name) return values;
     throw Error("the model gives no output \"" + std::string(name) + "\"");
   }
-  /// The outputs that were generated for a sequence, the best first, for a task with Task::decoding. Throws
-  /// Error if there are none.
+  /// Returns the texts that were generated for a sequence, the best first, for a task with Task::decoding.
+  /// Throws Error if there are none.
   const std::vector<GeneratedText>& texts(std::size_t sequence) const {
     if (sequence >= texts_.size()) throw Error("no text was generated for this sequence");
     return texts_[sequence];
@@ -76,7 +76,8 @@ class Outputs {
   /// Sets the generated outputs, indexed by sequence of the set.
   void set_texts(std::vector<std::vector<GeneratedText>> texts) { texts_ = std::move(texts); }
 
-  /// The rows of one sequence, `width` values each.
+  /// Return the values of one sequence, `width` for each row; valid as long as this object. Throw Error if
+  /// there is no such output.
   std::span<const std::int32_t> integers(std::string_view name, const ExampleSet& set,
                                          std::size_t sequence) const {
     const Values& values = get(name);

@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a shared object offers its types. A plugin's source ends with
-//
-//   ENCORE_PLUGIN("my_layers", "1.0.0") {
-//     plugin.add<Kind::layer, Highway>("highway");
-//   }
-//
-// T needs `static Schema options()` and a constructor T(const Options&, const Context&), where Context is
-// that of its kind: LayerContext ... ReaderContext; a task and a reader need more (task.hpp, reader.hpp).
-// `T::version` (optional, default 1) is the version of the type's meaning: raise it when equal options give
-// other numbers; it counts in a run's identity. `T::summary` (optional, a `const char*`) is one line: the
-// formula or what it does, and its source; help and pages begin with it. A plugin never prints, aborts or
-// exits; it throws encore::Error. Its code lives in a namespace of its own.
+// ENCORE_PLUGIN and Registrar: how a shared object offers its types. Place in the flow: a plugin's source
+// ends with ENCORE_PLUGIN (example and rules at Registrar) -> plugin_host/loader.cpp opens the plugin and
+// collects its offers -> Registry builds the objects. Offer, PluginTag and the headers included here are the
+// ABI of plugins: any change of them needs a new ENCORE_SDK_VERSION.
 #pragma once
 
 #include <memory>
@@ -102,7 +94,19 @@ typename KindTraits<K>::Base* make(const Options& options, const typename KindTr
 }
 }  // namespace detail
 
-/// Collects what a plugin offers; nothing is committed before every plugin has been asked.
+/// Collects what a plugin offers. The host enters the offers into its registry after every plugin has
+/// registered without an error.
+///
+///   ENCORE_PLUGIN("my_layers", "1.0.0") {
+///     plugin.add<Kind::layer, Highway>("highway");
+///   }
+///
+/// T needs `static Schema options()` and a constructor T(const Options&, const Context&), where Context is
+/// that of its kind: LayerContext ... ReaderContext; a task and a reader need more (task.hpp, reader.hpp).
+/// `T::version` (optional, default 1) is the version of the type's meaning: raise it when equal options give
+/// other numbers; it counts in a run's identity. `T::summary` (optional, a `const char*`) is one line: the
+/// formula or what it does, and its source; help and pages begin with it. A plugin never prints, aborts or
+/// exits; it throws encore::Error. Its code lives in its own namespace.
 class Registrar {
  public:
   template <Kind K, class T>
@@ -132,7 +136,8 @@ class Registrar {
   std::vector<Offer> offers_;
 };
 
-/// Builds an object of kind K from an offer of that kind.
+/// Builds an object of kind K from an offer. Throws std::logic_error if the offer is of another kind, and
+/// what the constructor throws (OptionError, Error).
 template <Kind K>
 std::unique_ptr<typename KindTraits<K>::Base> make(const Offer& offer, const Options& options,
                                                    const typename KindTraits<K>::Context& context) {

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random numbers as a pure function of where they are used: Philox4x32-10 (Salmon et al., SC 2011) with a key
-// made of (seed, stream, step) and a counter made of (example, position, channel). So dropout is equal for
-// any number of threads and any packing of the batch, and backward draws the mask again instead of storing
-// it.
-//
-// One counter yields four words. A row of `width` values uses counters 0 .. stride - 1 with stride =
-// ceil(width / 4); value c is word c / stride of counter c % stride. A loop over counters thus stores to four
-// contiguous runs, which vector units and warps like.
+// Random numbers as a pure function of where they are used: Philox4x32-10 (Salmon et al., SC 2011) with the
+// key (seed, stream, step) and the counter (example, position, channel). So dropout does not depend on
+// threads or packing, and backward draws the mask again instead of storing it. One counter yields four words:
+// a row of `width` values uses counters 0 .. stride - 1 with stride = ceil(width / 4), and value c is word c
+// / stride of counter c % stride, so that stores are contiguous. Results of runs depend on this order.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +18,7 @@ struct RandomWords {
   std::uint32_t word[4];
 };
 
-/// The product of two words, in two.
+/// Returns the 64-bit product of two 32-bit words.
 KOKKOS_FORCEINLINE_FUNCTION std::uint64_t wide_product(std::uint32_t a, std::uint64_t b) {
 #if defined(__CUDA_ARCH__)
   std::uint64_t product;  // nvcc would compute the lower half once more
@@ -32,9 +29,10 @@ KOKKOS_FORCEINLINE_FUNCTION std::uint64_t wide_product(std::uint32_t a, std::uin
 #endif
 }
 
-/// The block function: ten rounds on (c0, c1, c2, c3) with the key (k0, k1), its words kept in variables of
-/// type Word. Vector units of hosts multiply 32 bits to 64 only in 64-bit variables, and narrowing in between
-/// costs more than it saves; a GPU has one instruction for it if they are of 32 bits.
+/// The block function of Philox: ten rounds on (c0, c1, c2, c3) with the key (k0, k1); Word is the type of
+/// the variables that hold the words. Vector units of hosts multiply 32 bits to 64 only in 64-bit variables,
+/// and narrowing between rounds costs more than it saves. A GPU has one instruction for it if they have 32
+/// bits.
 template <class Word>
 KOKKOS_INLINE_FUNCTION RandomWords philox4x32_rounds(std::uint32_t c0, std::uint32_t c1, std::uint32_t c2,
                                                      std::uint32_t c3, std::uint32_t k0, std::uint32_t k1) {
@@ -60,7 +58,7 @@ KOKKOS_INLINE_FUNCTION RandomWords philox4x32(std::uint32_t c0, std::uint32_t c1
   return philox4x32_rounds<Word>(c0, c1, c2, c3, k0, k1);
 }
 
-/// One stream in one step, ready for kernels.
+/// The generator of one stream in one step. Kernels capture it by value.
 class Random {
  public:
   explicit Random(const RandomKey& key) {
@@ -94,12 +92,12 @@ class Random {
   std::uint32_t key1_;
 };
 
-/// A word from the generator as a number in (0, 1).
+/// Returns a number in (0, 1) from a word of the generator.
 KOKKOS_INLINE_FUNCTION double uniform(std::uint32_t word) {
   return (static_cast<double>(word) + 0.5) * 0x1p-32;
 }
 
-/// What dropout with a probability does to a value: kept and scaled up, or zero.
+/// Dropout with a given probability: a value is kept and scaled up, or set to zero.
 class Dropout {
  public:
   /// probability in [0, 1).

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reader: files to records. Runs on the host only, in the worker. Read next: plugins/readers/conll.cpp.
+// Reader: the plugin that turns the text of data files into records, and writes predictions back in the same
+// format. Host code, in the worker. Place in the flow: framework/tasks reads the files -> Reader::read ->
+// Records (records.hpp) -> Task::encode. Read next: plugins/readers/conll.cpp.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +27,11 @@ struct InputText {
   std::int64_t first_line = 1;  ///< number of its first line in the file, of which it may be a later part
 };
 
-/// Where a file may be cut into parts that are read one by one: nowhere, behind any line, or behind lines
-/// without text only.
+/// The places where a file may be cut into parts that are read one by one: nowhere, after any line, or only
+/// after lines without text.
 enum class Cut : std::uint8_t { nowhere, lines, blank_lines };
 
-/// Which part of a file a text is, where the file is written part by part.
+/// The part of a file that a call of `write` writes, if a file is written part by part.
 enum class FilePart : std::uint8_t { first, later };
 
 /// T also needs `static std::vector<std::string> fields()`: the names of the fields that it gives with its
@@ -38,41 +40,41 @@ enum class FilePart : std::uint8_t { first, later };
 class Reader {
  public:
   virtual ~Reader() = default;
-  /// The records of one set; every field has a value for each record. `what` names the set in messages
-  /// ("training set"). A pure function of the bytes, called from one thread at a time. Throws Error that
-  /// names file and line of everything that is wrong, up to a limit.
+  /// Returns the records of one set; every field has a value for each record. `what` names the set in
+  /// messages ("training set"). A pure function of the bytes, called from one thread at a time. Throws Error
+  /// that names file and line of each mistake, up to a limit.
   virtual Records read(std::span<const InputText> files, const std::string& what) const = 0;
-  /// The text of a file with these records, which `read` reads back: `exp predict --format TYPE`. Later parts
-  /// follow the first; what stands only once in a file (a line of headings) belongs to the first. Throws
-  /// Error if the reader cannot write.
+  /// Returns the text of a file with these records, which `read` reads back (`exp predict --format TYPE`).
+  /// Later parts follow the first; a line of headings belongs to the first. Throws Error if the reader cannot
+  /// write.
   virtual std::string write(const Records& records, FilePart part) const {
     static_cast<void>(records), static_cast<void>(part);
     throw Error("this reader cannot write files");
   }
 
   // --- a file that the user wants labelled: `exp predict --format TYPE --file FILE` ---
-  /// The records of a file whose truth is not known. Fields of truth (labels, tags, answers, targets) are
-  /// left out, and their content in the file is ignored: it may be missing, or wrong. The other fields are
-  /// those of `read`. Every record that the file asks about is there, in its order, even where `read` would
-  /// skip records: each gets an answer. There may be no records. Throws Error as `read` does. An empty
-  /// result: this reader cannot do it, and the host reports that with its name.
+  /// Returns the records of a file whose truth is not known. Fields of truth (labels, tags, answers, targets)
+  /// are left out, and their content in the file is ignored: it may be missing or wrong. The other fields are
+  /// those of `read`. Every record that the file asks about is returned, in order, even where `read` would
+  /// skip it, because each gets an answer; there may be none. Throws Error as `read` does. Returns nothing if
+  /// this reader cannot do it; the host reports that with its name.
   virtual std::optional<Records> read_questions(const InputText& file) const {
     static_cast<void>(file);
     return std::nullopt;
   }
-  /// The file with an answer to each record of its read_questions: what the user wrote stays as it is, byte
-  /// for byte, apart from a byte order mark in front; or, where the format has a form of its own for
-  /// predictions, that form. `answers` has the fields that the task predicts (Task::label), with a value for
-  /// each record in their order; no fields where there are no records. A pure function, called for a file
-  /// that read_questions has read.
+  /// Returns the file with an answer for each record of its read_questions. What the user wrote stays as it
+  /// is, byte for byte, apart from a byte order mark at its beginning; a format with its own form for
+  /// predictions uses that form. `answers` has the fields that the task predicts (Task::label), with one
+  /// value per record, in order; no fields if there are no records. A pure function, called for a file that
+  /// read_questions has read.
   virtual std::string write_answers(const InputText& file, const Records& answers) const {
     static_cast<void>(file), static_cast<void>(answers);
     throw Error("this reader reads questions and does not write answers");
   }
 
-  /// Where the host may cut a file that is too large to be held at once. The records of the parts, each read
-  /// by a call of its own, have to be those of the whole file; so a reader that needs a heading, or compares
-  /// records with each other, leaves this as it is. Such a part has at least one line with text.
+  /// Returns where the host may cut a file that is too large for memory. The records of the parts, each read
+  /// by its own call, must be those of the whole file. A reader that needs a heading, or compares records
+  /// with each other, keeps this default. Each part has at least one line with text.
   virtual Cut cut() const { return Cut::nowhere; }
 };
 

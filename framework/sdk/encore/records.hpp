@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Records: what a reader makes of a file and a task understands: named fields with a value for each record.
-// Field names are shared words: id, words, tags, text, label, labels (several of one text), number, text2,
-// context, question, answers, source, target, spans (two marked parts of a text, "e1" and "e2"). Place in the
-// flow: Reader::read or Task::from_text -> Records
-// -> Task::encode; predictions leave a task as Records too.
+// Records: named fields with one value per record, as a reader makes them and a task understands them. Field
+// names that readers and tasks share: id, words, tags, text, label, labels (several of one text), number,
+// text2, context, question, answers, source, target, spans (two marked parts of a text, "e1" and "e2"). Place
+// in the flow: Reader::read or Task::from_text -> Records -> Task::encode; Task::label and answer return
+// Records too.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,8 @@ struct TextSpan {
   std::string text;
   std::int64_t start = 0;  ///< in Unicode code points of the text
   std::int64_t end = 0;    ///< one past the last
-  /// Of a predicted span (Task::scored_answer): its probability; of one with a label for each word the mean
-  /// over its words, and the least.
+  /// The probability of a predicted span (Task::scored_answer). A span of words with a label each has the
+  /// mean over its words, and the smallest.
   std::optional<double> score = {}, least_score = {};
 
   friend bool operator==(const TextSpan&, const TextSpan&) = default;
@@ -49,7 +49,8 @@ class Records {
     Values values;
   };
 
-  /// Throws Error when a field of this name exists or its length differs from that of the others.
+  /// Adds a field. Throws Error if a field of this name exists or if its length differs from that of the
+  /// others.
   void add(std::string name, Values values) {
     const std::size_t count = std::visit([](const auto& each) { return each.size(); }, values);
     if (find(name) != nullptr) throw Error("field \"" + name + "\" stands twice in the records");
@@ -63,7 +64,8 @@ class Records {
   std::size_t size() const { return size_; }
   const std::vector<Field>& fields() const { return fields_; }
   bool has(std::string_view name) const { return find(name) != nullptr; }
-  /// These throw Error when there is no such field or it is of another type.
+  /// Return the values of a field, valid as long as this object. Throw Error if there is no such field or if
+  /// it has another type.
   const Texts& texts(std::string_view name) const { return get<Texts>(name); }
   const TextLists& lists(std::string_view name) const { return get<TextLists>(name); }
   const Numbers& numbers(std::string_view name) const { return get<Numbers>(name); }
@@ -72,7 +74,7 @@ class Records {
   const NumberMaps& maps(std::string_view name) const { return get<NumberMaps>(name); }
   const NumberMapLists& map_lists(std::string_view name) const { return get<NumberMapLists>(name); }
 
-  /// What a user should know about these records: the scheme of their tags, rows that were repaired.
+  /// Remarks for the user about these records, such as the scheme of their tags, or rows that were repaired.
   std::vector<std::string> notes = {};
 
  private:

@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// for_rows: one source for kernels that treat a matrix row by row (or a block of parameters chunk by chunk).
-// On the host a row belongs to one thread, whose inner loops become vector instructions; on a GPU to the
-// lanes of one warp. Either way the order of a sum depends on the length of the row only.
-//
-//   for_rows(device, "my::scale_rows", rows, KOKKOS_LAMBDA(const Row& row) {
-//     const float largest = row.max<float>(columns, [&](std::int64_t c) { return x(row.index, c); });
-//     row.each(columns, [&](std::int64_t c) { y(row.index, c) = x(row.index, c) / largest; });
-//   });
-//
-// for_uneven_rows is the same for rows of which some cost far less than others.
-//
-// Within one row element i is always visited by the same lane, so `each` may read what an earlier `each`
-// wrote at the same i; elsewhere only after a barrier.
+// for_rows and for_uneven_rows: launch kernels that treat a matrix row by row, or a block of parameters chunk
+// by chunk, from one source for host and GPU. On the host a row belongs to one thread, whose inner loops
+// become vector instructions; on a GPU to the lanes of one warp. Either way the order of a sum depends on the
+// length of the row only, and digests depend on this order. Read next: view.hpp.
 #pragma once
 
 #include <algorithm>
@@ -54,6 +45,15 @@ KOKKOS_FORCEINLINE_FUNCTION void unroll(const Body& body) {
   detail::unroll(body, std::make_integer_sequence<int, N>{});
 }
 
+// Row is what a kernel sees of its row. Within one row element i is always visited by the same lane, so
+// `each` may read what an earlier `each` wrote at the same i; elsewhere only after a barrier.
+//
+//   for_rows(device, "my::scale_rows", rows, KOKKOS_LAMBDA(const Row& row) {
+//     const float largest = row.max<float>(columns, [&](std::int64_t c) { return x(row.index, c); });
+//     row.each(columns, [&](std::int64_t c) { y(row.index, c) = x(row.index, c) / largest; });
+//   });
+//
+// for_uneven_rows is for rows of which some cost far less than others.
 #if ENCORE_HOST_BACKEND
 
 // Everything here is inlined by force: only a body whose captures are plain variables becomes good vector
@@ -88,7 +88,7 @@ struct Row {
   KOKKOS_FORCEINLINE_FUNCTION void once(const Body& body) const {
     body();
   }
-  /// From here on every lane may read what the others have written.
+  /// Makes what the lanes have written visible to every lane of the row.
   KOKKOS_FORCEINLINE_FUNCTION void barrier() const {}
 };
 
@@ -127,7 +127,7 @@ auto without_waiting(const Any& policy) {
 
 inline constexpr int row_lanes = 32;
 
-/// `value` of the lane whose number differs in these bits.
+/// Returns `value` of the lane whose number differs from this lane's in these bits.
 template <class S>
 KOKKOS_FORCEINLINE_FUNCTION S from_lane([[maybe_unused]] S value, [[maybe_unused]] int bits) {
 #if defined(KOKKOS_ENABLE_CUDA)
@@ -208,8 +208,8 @@ class ToldToTools {
 };
 }  // namespace detail
 
-/// Launched without Kokkos, whose teams cost the host a quarter more: a step of a small batch is hundreds of
-/// launches.
+/// This kernel is launched without Kokkos: Kokkos teams cost the host a quarter more time, and a step of a
+/// small batch has hundreds of launches.
 template <class Body>
 void for_rows(const Device& device, const char* label, std::int64_t rows, const Body& body) {
   if (rows == 0) return;

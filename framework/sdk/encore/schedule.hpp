@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Schedule: the learning rate over the steps, as a pure function, so that a resumed run needs no state of it.
+// Schedule: the rule for the learning rate at each step. The trainer multiplies Optimizer::learning_rate() by
+// factor() before each update. factor() is a pure function of the step, so that a resumed run needs no state
+// of it. Read next: optimizer.hpp.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +18,7 @@ struct ScheduleContext {
 class Schedule {
  public:
   virtual ~Schedule() = default;
-  /// Factor on Optimizer::learning_rate() at `step`, counted from 1 to total_steps.
+  /// Returns the factor on Optimizer::learning_rate() at `step`, which counts from 1 to total_steps.
   virtual double factor(std::int64_t step) const = 0;
 };
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shapes as expressions in the batch, so that memory can be planned before a batch exists.
-// Letters everywhere: B sequences, N packed tokens, T length of one sequence, C width, H heads, D head size,
-// F hidden width, V vocabulary, K classes. M picked rows, N2 rows of a second text. N, N2, B, M and the sum
-// of T squared change from batch to batch.
+// Shapes whose extents may depend on the batch (Extent), so that memory/ plans memory before a batch exists;
+// layers use them in LayerPlan::buffer. Letters in all comments: B sequences, N packed tokens, T length of
+// one sequence, C width, H heads, D head size, F hidden width, V vocabulary, K classes, M picked rows, N2
+// rows of a second text. N, N2, B, M and the sum of T squared vary with the batch. name_of depends on the
+// order of Space, and the enumerations are part of the plugin ABI: add values only at the end.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,8 @@
 
 namespace encore {
 
-/// What things have values over. `tokens` are the rows that an encoder works on, `target` those of a decoder.
+/// A set of rows over which columns, states and outputs have values. `tokens` are the rows of an encoder,
+/// `target` those of a decoder.
 enum class Space : std::uint8_t {
   tokens,     ///< N, one per id
   target,     ///< N2, one per id of the second text
@@ -30,8 +32,8 @@ struct RowSetSize {
   std::int64_t sequences = 0;  ///< B
   std::int64_t squares = 0;    ///< sum over the sequences of T * T
   std::int64_t longest = 0;    ///< the largest T
-  /// Where rows continue sequences of earlier passes (incremental decoding): no position reaches longest +
-  /// past.
+  /// The number of earlier rows, if rows continue sequences of earlier passes (incremental decoding): every
+  /// position is below longest + past.
   std::int64_t past = 0;
 };
 
@@ -43,7 +45,7 @@ struct BatchSize : RowSetSize {
       {};  ///< for a layer that reads another stack (LayerPlan::read_memory): the rows of that
   RowSetSize cache = {};  ///< in a generation: room for the rows of each text; none elsewhere
 
-  /// Rows of a space on the device.
+  /// Returns the number of rows of a space on the device; 0 for `ragged`, which exists on the host only.
   constexpr std::int64_t rows(Space space) const {
     switch (space) {
       case Space::tokens:
@@ -61,7 +63,7 @@ struct BatchSize : RowSetSize {
   }
 };
 
-/// One extent of a shape: a constant factor times nothing, or times what varies from batch to batch. For a
+/// One extent of a shape: a constant, or a constant times a count that varies from batch to batch. For a
 /// layer `tokens`, `sequences` and `squares` are those of the row set it works on.
 struct Extent {
   enum class Of : std::uint8_t { one, tokens, sequences, squares, target, picked, memory, cache };
@@ -101,7 +103,7 @@ inline constexpr Extent squares{1, Extent::Of::squares};
 inline constexpr Extent memory_rows{1, Extent::Of::memory};
 inline constexpr Extent cache_rows{1, Extent::Of::cache};
 
-/// The rows of a space as an extent.
+/// Returns the number of rows of a space as an extent.
 constexpr Extent rows_of(Space space) {
   switch (space) {
     case Space::target:

@@ -10,17 +10,17 @@
 
 namespace encore {
 
-/// What the update of an element depends on, beside the learning rate, the step and the scale of the
-/// gradient.
+/// The values on which the update of an element depends, in addition to learning rate, step and gradient
+/// scale.
 enum class UpdateReach : std::uint8_t {
   element,  ///< its own value, gradient and states (SGD, Adam)
   segment,  ///< those of its parameter (LAMB)
 };
 
-/// To be inherited beside Optimizer. Blocks are then those of a part: values, gradients and states begin at
-/// its first element, and segments, chunks and their numbers count from there. With UpdateReach::element a
-/// part may hold a part of a segment, cut between two chunks; with UpdateReach::segment it holds whole ones.
-/// The bits of each element are those of an update of everything.
+/// An optimizer inherits it beside Optimizer. Blocks are then those of a part: values, gradients and states
+/// begin at its first element, and segments, chunks and their numbers count from there. With
+/// UpdateReach::element a part may hold a part of a segment, cut between two chunks; with
+/// UpdateReach::segment it holds whole ones. The bits of each element are those of an update of everything.
 class SlicedUpdate {
  public:
   virtual ~SlicedUpdate() = default;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Kokkos, for authors of kernels: the execution space of this build and its memory. Read next: rows.hpp and
-// view.hpp, which most kernels use.
+// The execution space of this build (OpenMP, CUDA or HIP) and its memory, for authors of kernels; the header
+// that includes Kokkos. SpaceInstance is the type that device.hpp declares. Read next: rows.hpp and view.hpp,
+// which most kernels use.
 #pragma once
 
 #include <Kokkos_Core.hpp>

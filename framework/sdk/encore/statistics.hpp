@@ -24,7 +24,7 @@ class Statistics {
     double value = 0.0;
   };
 
-  /// Begins the next example; what is added belongs to it.
+  /// Begins the next example. The entries that follow belong to it.
   void begin_example() { ends_.push_back(entries_.size()); }
   /// Adds an entry to the example of begin_example(). Entries of equal column and keys add up.
   void add(std::string_view column, double value, std::string_view key = {},

@@ -8,15 +8,16 @@
 
 namespace encore {
 
-/// To be inherited beside Tokenizer.
+/// A tokenizer inherits it beside Tokenizer.
 class HasTargetTokenizer {
  public:
   virtual ~HasTargetTokenizer() = default;
-  /// Cuts targets; lives as long as this one, and has its vocabulary.
+  /// Returns the tokenizer that cuts targets. It lives as long as this one and has the same vocabulary.
   virtual const Tokenizer& target_tokenizer() const = 0;
 };
 
-/// The tokenizer for targets where `tokenizer` cuts sources: itself unless it has this extension.
+/// Returns the tokenizer for targets if `tokenizer` cuts sources: `tokenizer` itself unless it has this
+/// extension.
 inline const Tokenizer& target_tokenizer_of(const Tokenizer& tokenizer) {
   const auto* pair = dynamic_cast<const HasTargetTokenizer*>(&tokenizer);
   return pair != nullptr ? pair->target_tokenizer() : tokenizer;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Task: what entity recognition, classification, translation differ in: which fields of a record matter, how
-// they become ids and targets, how outputs are scored and shown. Host code, in the worker; the trainer knows
-// only this. Place in the flow: Reader -> Records -> prepare, encode -> ExampleSet -> model -> Outputs ->
-// measure, label, answer. Read next: plugins/tasks/ner/ner.cpp.
+// Task: the plugin that defines what is learned (entity recognition, classification, translation): which
+// fields of a record matter, how they become ids and targets, how outputs are scored and shown. Host code, in
+// the worker; the trainer knows no other part of a task. Place in the flow: Reader -> Records -> prepare,
+// encode -> ExampleSet -> model -> Outputs -> measure, label, answer. Read next: plugins/tasks/ner/ner.cpp.
 #pragma once
 
 #include <cstdint>
@@ -40,14 +40,14 @@ struct TaskFields {
   friend bool operator==(const TaskFields&, const TaskFields&) = default;
 };
 
-/// What a drawn example may depend on beside itself.
+/// What redraw() may depend on, in addition to the example.
 struct ExampleDraw {
   std::uint64_t seed = 0;   ///< of the run
   std::int64_t epoch = 0;   ///< from 0
   std::size_t example = 0;  ///< its number in the set
 };
 
-/// What a user should know of an encoded set.
+/// The counts and remarks about an encoded set that users see.
 struct SetDescription {
   /// {"words", 1287}, {"cut words", 41}: in reports, and in logs where not 0.
   std::vector<std::pair<std::string, std::int64_t>> counts;
@@ -56,8 +56,8 @@ struct SetDescription {
 
 /// A kind of model from elsewhere that a task takes over as it is, without training (`exp import`).
 struct AdoptedModel {
-  /// The class of transformers without its family, and behind a / its problem where it is not the usual one:
-  /// "ForTokenClassification", "ForSequenceClassification/multi_label_classification".
+  /// The class of transformers without its family, followed by a / and its problem if that is not the
+  /// default: "ForTokenClassification", "ForSequenceClassification/multi_label_classification".
   std::string architecture;
   std::vector<std::string> task_options = {};  ///< of the task itself: {"next_sentence=true"}
   std::string head;                            ///< the type of head that computes the same
@@ -78,28 +78,32 @@ class Task {
   /// Takes from the training set what the model has to know, the names of the classes above all. Throws Error
   /// when nothing can be learned from it.
   virtual void prepare(const Records& train) = 0;
-  /// Takes note of another set, before it is encoded: names that only it holds. `prepare` or `restore` came
-  /// first.
+  /// Learns from another set, before it is encoded, the names that only it holds. `prepare` or `restore` was
+  /// called before.
   virtual void extend(const Records& other) { static_cast<void>(other); }
-  /// All of that as UTF-8 text, and back: it is kept with encoded sets and in the run's folder (labels.txt).
-  /// restore throws Error where the text is not one of knowledge().
+  /// Writes what prepare and extend have learned as UTF-8 text, and reads it back. The text is kept with
+  /// encoded sets and in the run's folder (labels.txt). restore throws Error if knowledge() did not write the
+  /// text.
   virtual std::string knowledge() const = 0;
   virtual void restore(std::string_view knowledge) = 0;
-  /// The names of the classes that the head distinguishes, by number; empty where there are none.
+  /// Returns the names of the classes that the head distinguishes, by number; empty if there are none.
   virtual std::vector<std::string> labels() const { return {}; }
-  /// The words or sentences of the training set, for a tokenizer that is trained; `prepare` came first.
+  /// Returns the words or sentences of the training set, from which a tokenizer is trained. Called after
+  /// `prepare`.
   virtual TextCounts text_counts(const Records& train) const = 0;
 
   // --- records to numbers ---
-  /// What encode fills beside the ids; after prepare or restore, so widths may depend on the labels.
+  /// Returns the rules of the columns that encode fills beside the ids. Called after prepare or restore, so
+  /// widths may depend on the labels.
   virtual std::vector<ColumnRule> columns() const = 0;
-  /// One record, a number below records.size(), to an example of one sequence or several. A sequence has from
-  /// 1 to TaskContext::max_length ids, all of the vocabulary. Truth fields may be missing (prediction).
-  /// Called from several threads at once, each with its own `to`; what it throws gets the name of the file in
-  /// front.
+  /// Encodes one record, a number below records.size(), as an example of one sequence or several. A sequence
+  /// has from 1 to TaskContext::max_length ids, all of them in the vocabulary. Truth fields may be missing
+  /// (prediction). Called from several threads at once, each with its own `to`; the host puts the name of the
+  /// file before the text of an Error.
   virtual void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
                       EncodedExample& to) const = 0;
-  /// Whether every epoch of training sees other numbers: masks. Dev and test are scored as encode left them.
+  /// Returns whether each epoch of training sees other numbers, such as other masks, which redraw() makes.
+  /// Dev and test are scored as encode left them.
   virtual bool draws() const { return false; }
   /// `to` holds an example of the training set as encode left it; ids and values may change, their numbers
   /// may not, so that batches and memory are known beforehand. A pure function of the example and `draw`:
@@ -108,63 +112,63 @@ class Task {
   virtual void redraw(const ExampleDraw& draw, EncodedExample& to) const {
     static_cast<void>(draw), static_cast<void>(to);
   }
-  /// Whether the sequences of an example are learned from and scored one by one, so that they may stand in
-  /// different batches (the windows of a long document); train.batch_size counts them then. No such task
-  /// draws.
+  /// Returns whether the sequences of an example are learned and scored one by one, so that they may be in
+  /// different batches (the windows of a long document); train.batch_size then counts sequences. A task that
+  /// returns true must not draw.
   virtual bool separates_sequences() const { return false; }
   virtual SetDescription describe(const ExampleSet& set) const = 0;
 
   // --- outputs to what is reported ---
-  /// What measure, label and answer read; the head has to give it.
+  /// Returns the outputs that measure, label and answer read. The head must give them.
   virtual std::vector<OutputRule> outputs() const = 0;
-  /// What each example adds to the measures, in the order of the set: begin_example once for each.
+  /// Adds to `statistics` what each example contributes to the measures, in the order of the set:
+  /// begin_example once for each.
   virtual void measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const = 0;
-  /// The truth fields of these records as the model has them, a value for each record. `records` are those of
-  /// `set`.
+  /// Returns the truth fields as the model predicts them, one value per record. `records` are those of `set`.
   virtual Records label(const Records& records, const ExampleSet& set, const Outputs& outputs) const = 0;
 
   // --- generation ---
-  /// How outputs are generated for measure, label and answer, which find them in Outputs::texts; empty: the
-  /// task generates none. An output of a model with a decoder begins with the first row of its target,
-  /// that of a causal stack alone with all rows of its sequence.
+  /// Returns how outputs are generated for measure, label and answer, which find them in Outputs::texts;
+  /// empty if the task generates none. An output of a model with a decoder begins with the first row of its
+  /// target, that of a causal stack alone with all rows of its sequence.
   virtual std::optional<Decoding> decoding() const { return {}; }
 
   // --- what the development set decides ---
-  /// A choice that follows from the outputs on the development set, such as a threshold, as lines of UTF-8
-  /// text; "" if there is none. Called before each evaluation; the text is kept with the parameters.
+  /// Returns a choice that follows from the outputs on the development set, such as a threshold, as lines of
+  /// UTF-8 text; "" if there is none. Called before each evaluation; the text is kept with the parameters.
   virtual std::string tune(const ExampleSet& dev, const Outputs& outputs) const {
     static_cast<void>(dev), static_cast<void>(outputs);
     return {};
   }
-  /// From now on measure, label and answer use this text of tune(); "" means the options. Throws Error if
-  /// tune() did not write the text.
+  /// Makes measure, label and answer use this text of tune(); "" means the options. Throws Error if tune()
+  /// did not write the text.
   virtual void use(std::string_view tuned) {
     if (!tuned.empty()) throw Error("this task tunes nothing");
   }
 
   // --- text that a user types ---
-  /// One record per line, without truth and without its line end. Lines are as the user typed them: bytes
-  /// that are not UTF-8 are possible. Throws Error if the task does not take lines.
+  /// Returns one record per line, without truth and without its line end. Lines are as the user typed them:
+  /// bytes that are not UTF-8 are possible. Throws Error if the task does not take lines.
   virtual Records from_text(std::span<const std::string> lines) const {
     static_cast<void>(lines);
     throw Error("this task does not take a line of text as input");
   }
-  /// What the model answers to records of from_text: fields for programs (JSON), and in the field `shown` a
-  /// line for people.
+  /// Returns what the model answers to records of from_text: fields for programs (JSON), and in the field
+  /// `shown` a line for people.
   virtual Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const {
     static_cast<void>(records), static_cast<void>(set), static_cast<void>(outputs);
     throw Error("this task does not take a line of text as input");
   }
-  /// The part of a record that was ignored because the record is too long ("entities are not looked for in
-  /// its last 3 words"), or "".
+  /// Returns a text about the part of a record that was ignored because the record is too long ("entities are
+  /// not looked for in its last 3 words"), or "".
   virtual std::string left_out(const ExampleSet& set, std::size_t example) const {
     static_cast<void>(set), static_cast<void>(example);
     return {};
   }
 
   // --- probabilities of answers ---
-  /// Why answers have no probabilities with a head that gives these outputs, those on request among them; "":
-  /// scored_answer has them. No capital at the beginning and no full stop at the end.
+  /// Returns why answers have no probabilities with a head that gives these outputs, those on request among
+  /// them; "" if scored_answer has them. No capital at the beginning and no full stop at the end.
   virtual std::string no_scores(std::span<const OutputRule> given) const {
     static_cast<void>(given);
     return "its answers have no probabilities";
@@ -183,14 +187,13 @@ class Task {
   }
 
   // --- corpora that are never held at once ---
-  /// Whether a training set may come in parts: prepare sees the first of them and learns nothing that the
-  /// others could change, text_counts is called for each, and encode depends on its record alone.
+  /// Returns whether a training set may come in parts: prepare sees the first of them and learns nothing that
+  /// the others could change, text_counts is called for each, and encode depends on its record alone.
   virtual bool takes_parts() const { return false; }
 
   // --- models from elsewhere ---
-  /// In place of prepare, for a model from elsewhere: the names of the classes that it distinguishes, by
-  /// number; empty if it has no classes. Throws Error if a run of this task could not have these
-  /// classes.
+  /// Called instead of prepare for a pretrained model, with the names of the classes that it distinguishes,
+  /// by number; empty if it has none. Throws Error if a run of this task could not have these classes.
   virtual void adopt(const std::vector<std::string>& classes) {
     static_cast<void>(classes);
     throw Error("this task cannot take over a model that it has not trained");

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tensor: the only data type that crosses the border between host and plugin.
-// A pointer into memory the host owns, an element type and up to four extents, row-major and dense.
-// Kernels turn it into an unmanaged Kokkos View (view.hpp).
+// Tensor: the only data type that host and plugin exchange: a pointer into device memory that the host owns,
+// an element type and up to four extents, row-major and dense. Kernels read it through the views of view.hpp,
+// which are not Kokkos Views. The layout of Tensor and the values of DType are part of the plugin ABI: a
+// change needs a new ENCORE_SDK_VERSION (plugin.hpp). size_of and name_of are indexed by DType: add a type
+// only at the end, in all three places.
 #pragma once
 
 #include <array>
@@ -25,12 +27,14 @@ constexpr const char* name_of(DType type) {
   return names[static_cast<int>(type)];
 }
 
-/// The DType of sums over elements of `type`.
+/// Returns the DType of sums over elements of `type`.
 constexpr DType sum_type(DType type) {
   return type == DType::float64 ? DType::float64 : DType::float32;
 }
 
-/// A non-owning view of device memory. Copying copies the reference, never the data.
+/// A reference to device memory. Copying copies the reference, not the data. It is valid as long as the
+/// memory of its owner: a tensor of a Step during the call only. Element access from the host is not allowed
+/// on a GPU.
 struct Tensor {
   static constexpr int max_rank = 4;
 
@@ -46,7 +50,7 @@ struct Tensor {
   }
 
   std::int64_t extent(int axis) const { return extents[static_cast<std::size_t>(axis)]; }
-  /// Number of elements; 1 for rank 0.
+  /// Returns the number of elements; 1 for rank 0.
   std::int64_t size() const {
     std::int64_t count = 1;
     for (int axis = 0; axis < rank; ++axis) count *= extent(axis);
@@ -55,7 +59,7 @@ struct Tensor {
   std::size_t bytes() const { return static_cast<std::size_t>(size()) * size_of(dtype); }
   explicit operator bool() const { return data != nullptr; }
 
-  /// The same memory under another shape of equal size.
+  /// Returns the same memory with another shape. Throws std::logic_error if the number of elements differs.
   Tensor reshaped(std::initializer_list<std::int64_t> shape) const {
     Tensor result(data, dtype, shape);
     ENCORE_REQUIRE(result.size() == size(), "reshaping keeps the number of elements");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a plugin's own tests need beside `exp plugin check`, which knows every rule but not what a layer or a
-// head should compute: the values. Link encore::testing.
+// run_layer() and run_head(): compute the values of one layer or head, for a plugin's own tests. `exp plugin
+// check` tests the rules that every plugin must keep, but it cannot know which values a formula gives.
+// Implemented in contract/testing.cpp; link encore::testing. Example:
+// plugins/template/head/my_plugin_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +15,14 @@
 
 namespace encore {
 
-/// The output (N, C), row by row, of one forward pass in double on sequences of these lengths. `layer` has
-/// not declared anything yet; parameters have their initial values, matrices and other random ones drawn with
-/// seed 1. input: (N, C), N the sum of the lengths. Starts Kokkos if it is not running.
+/// Returns the output (N, C), row by row, of one forward pass in double on sequences of these lengths.
+/// `layer` has not declared anything yet; parameters have their initial values, matrices and other random
+/// ones drawn with seed 1. input: (N, C), with N the sum of the lengths. Starts Kokkos if it is not running.
 std::vector<double> run_layer(Layer& layer, std::int64_t width, const std::vector<std::int64_t>& lengths,
                               const std::vector<double>& input);
 
-/// What a head sees beside states: the values of the columns it asks for, those that are not named being
-/// `no_target`, or 0 in columns of float32.
+/// The values of the columns that a head asks for, by name. Columns that are not named hold `no_target`, or 0
+/// if they are float32.
 using HeadColumns = std::map<std::string, std::vector<double>>;
 
 struct HeadResult {
@@ -28,7 +30,8 @@ struct HeadResult {
   std::map<std::string, std::vector<double>> outputs;  ///< of `decode`, by name
 };
 
-/// The same for a head that reads one space. states: (rows, C), the rows of that space.
+/// Runs score, loss and decode of a head that reads one space, in the same way. states: (rows, C), the rows
+/// of that space.
 HeadResult run_head(Head& head, std::int64_t width, const std::vector<std::int64_t>& lengths,
                     const std::vector<double>& states, const HeadColumns& columns);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TokenCut: each way to cut a token of a vocabulary into two of its tokens. The work grows with the bytes of
-// the vocabulary (and the sorting of its tokens), not with the square of a token: a token of a megabyte is
-// not looked up at each of its places. Place in the flow: plugins/tokenizers/byte_bpe.cpp and
-// pretrained/byte_bpe_files.cpp make merges of them.
+// TokenCut and cuts_of(): each way to cut a token of a vocabulary into two tokens of that vocabulary.
+// plugins/tokenizers/byte_bpe.cpp and pretrained/byte_bpe_files.cpp make merges of them. The work grows with
+// the bytes of the vocabulary and the sorting of its tokens, not with the square of a token's length. The
+// order of the result decides how texts are cut, so it must not change.
 #pragma once
 
 #include <algorithm>

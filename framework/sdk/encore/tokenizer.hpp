@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tokenizer: text to the numbers of tokens, and back. Runs on the host only, in the worker; all const
-// functions are called from several threads at once. Read next: plugins/tokenizers/wordpiece.cpp.
+// Tokenizer: the plugin that cuts text into tokens, as their numbers, and makes text of them again. Host
+// code, in the worker. Place in the flow: load or train a vocabulary -> Task::encode calls encode -> the
+// model; generation calls decode. All const functions are called from several threads at once. Read next:
+// plugins/tokenizers/wordpiece.cpp.
 #pragma once
 
 #include <array>
@@ -18,7 +20,7 @@
 
 namespace encore {
 
-/// What a special token is for; such a token stands for no text.
+/// The role of a special token, which has no text.
 enum class Special : std::uint8_t {
   padding,    ///< fills sequences up to one length
   unknown,    ///< in place of text that the vocabulary has no token for
@@ -31,14 +33,15 @@ enum class Special : std::uint8_t {
 inline constexpr std::array all_specials = {Special::padding, Special::unknown,   Special::start,
                                             Special::end,     Special::separator, Special::mask};
 
-/// "padding", for messages.
+/// Returns the name of a role for messages, such as "padding". Indexed by Special, like usual_token.
 constexpr std::string_view name_of(Special role) {
   constexpr std::array<std::string_view, all_specials.size()> names = {"padding", "unknown",   "start",
                                                                        "end",     "separator", "mask"};
   return names[static_cast<std::size_t>(role)];
 }
 
-/// How BERT's vocabularies write the token with this role, and those that are trained here: "[MASK]".
+/// Returns how BERT's vocabularies, and vocabularies that Encore trains, write the token with this role:
+/// "[MASK]".
 constexpr std::string_view usual_token(Special role) {
   constexpr std::array<std::string_view, all_specials.size()> tokens = {"[PAD]", "[UNK]", "[CLS]",
                                                                         "[SEP]", "[SEP]", "[MASK]"};
@@ -60,9 +63,9 @@ using TextCounts = std::map<std::string, std::int64_t>;
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
-  /// Takes the lines of a vocabulary's file: one token per entry in the order of the numbers, and behind them
-  /// what a tokenizer keeps there of its own (merges of byte pairs). Throws Error when it cannot be one
-  /// (a token stands twice; none has the role padding, unknown, start or end).
+  /// Takes the lines of a vocabulary's file: one token per entry in the order of the numbers, followed by
+  /// lines that the tokenizer keeps for itself (merges of byte pairs). Throws Error for an invalid
+  /// vocabulary: a token occurs twice, or none has the role padding, unknown, start or end.
   virtual void load(std::vector<std::string> vocabulary) = 0;
   /// Makes a vocabulary from words or sentences and their counts, then loads it. White space inside one
   /// separates words as it does in `encode`. Equal input gives an equal vocabulary on every machine. Throws
@@ -70,8 +73,8 @@ class Tokenizer {
   virtual void train(const TextCounts& texts) = 0;
   virtual std::span<const std::string> vocabulary() const = 0;
 
-  /// The number of the token with this role; nothing where the vocabulary has none. After `load` there is one
-  /// for padding, unknown, start and end.
+  /// Returns the number of the token with this role; nothing if the vocabulary has none. After `load` there
+  /// is one for padding, unknown, start and end.
   virtual std::optional<std::int32_t> find(Special role) const = 0;
   /// The same for a task that needs it: throws Error naming the token that the vocabulary lacks.
   std::int32_t special(Special role) const {
@@ -85,20 +88,20 @@ class Tokenizer {
   void encode(std::string_view text, std::vector<std::int32_t>& tokens) const {
     append_tokens(text, tokens, nullptr);
   }
-  /// The same tokens, and for each of them the bytes of `text` it comes from. A token of a character that was
-  /// normalised (lowered, decomposed) has the range of that character as it stands in `text`. Ranges may be
-  /// empty and may overlap; neither their begins nor their ends decrease.
+  /// Appends the same tokens, and for each of them the range of bytes of `text` that it comes from. A token
+  /// of a character that was normalised (lowered, decomposed) has the range of that character in `text`.
+  /// Ranges may be empty and may overlap; neither their begins nor their ends decrease.
   void encode(std::string_view text, std::vector<std::int32_t>& tokens,
               std::vector<ByteRange>& ranges) const {
     append_tokens(text, tokens, &ranges);
   }
-  /// Whether characters other than white space may lie in the range of no token (a tokenizer that drops
+  /// Returns whether characters other than white space may be in no token's range (a tokenizer that drops
   /// punctuation).
   virtual bool drops_text() const { return false; }
 
-  /// The text of tokens, as far as they say it; special tokens are left out. A token that is part of a
-  /// character gives the bytes that it stands for as they are: its neighbours may have the others, and the
-  /// caller makes UTF-8 of the whole. More tokens behind these only append to the text.
+  /// Returns the text of tokens; special tokens are left out. A token that is part of a character gives its
+  /// bytes as they are: its neighbours may have the others, and the caller makes the whole valid UTF-8.
+  /// Appending tokens only appends to the text.
   virtual std::string decode(std::span<const std::int32_t> tokens) const = 0;
 
  protected:

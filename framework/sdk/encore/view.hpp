@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From Tensor to kernels that are templates of the element type (elements.hpp): checked views of tensors.
-//
-//   template <class T> void scale(const Device& device, double factor, Tensor x) {
-//     const auto values = vector_view<T>(x);
-//     Kokkos::parallel_for("my::scale", Kokkos::RangePolicy<ExecutionSpace>(device.space(), 0, x.size()),
-//                          KOKKOS_LAMBDA(const std::int64_t i) { values(i) *= static_cast<T>(factor); });
-//   }
-//   dispatch(x.dtype, [&](auto type) { scale<decltype(type)>(device, factor, x); });
-//
-// They are not a Kokkos::View: nvcc 13.0 and g++ 12 disagree about the size of one with a single extent, so
-// that a kernel reads the captures behind it from the wrong place. Kokkos' own functions take
-// Kokkos::View(view.data(), extents...).
+// VectorView and MatrixView: typed, rank-checked views of Tensors (tensor.hpp), for kernels that are
+// templates over the element type. They are not Kokkos::View: nvcc 13.0 and g++ 12 disagree about the size of
+// a View with a single extent, so that a kernel reads the captures after it from the wrong place. For
+// functions of Kokkos, make Kokkos::View(view.data(), extents...). Read first: elements.hpp.
 #pragma once
 
 #include <string>
@@ -20,7 +12,15 @@
 
 namespace encore {
 
-/// Does not own its elements; copied into kernels.
+/// A view of a tensor of rank 1. It does not own its elements; kernels copy it. The function that launches a
+/// kernel makes the view, and the kernel captures it by value:
+///
+///   template <class T> void scale(const Device& device, double factor, Tensor x) {
+///     const auto values = vector_view<T>(x);
+///     Kokkos::parallel_for("my::scale", Kokkos::RangePolicy<ExecutionSpace>(device.space(), 0, x.size()),
+///                          KOKKOS_LAMBDA(const std::int64_t i) { values(i) *= static_cast<T>(factor); });
+///   }
+///   dispatch(x.dtype, [&](auto type) { scale<decltype(type)>(device, factor, x); });
 template <class T>
 class VectorView {
  public:
@@ -35,7 +35,7 @@ class VectorView {
   std::int64_t extent_;
 };
 
-/// The same of rows, one behind the other.
+/// A view of a tensor of rank 2, row-major: element (row, column) lies at row * columns + column.
 template <class T>
 class MatrixView {
  public:

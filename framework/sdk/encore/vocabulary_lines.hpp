@@ -11,16 +11,16 @@
 
 namespace encore {
 
-/// To be inherited beside Tokenizer. A vocabulary whose tokens say everything needs no other lines.
+/// A tokenizer inherits it beside Tokenizer. A vocabulary that consists of tokens alone needs no other lines.
 class HasVocabularyLines {
  public:
   virtual ~HasVocabularyLines() = default;
-  /// What `load` makes this tokenizer of: the tokens, and behind them lines of its own. No line is empty,
-  /// holds a line end, or stands twice; all are UTF-8. After `load` or `train`.
+  /// Returns the lines from which `load` makes this tokenizer: the tokens, and after them lines of its own.
+  /// No line is empty, contains a line end, or occurs twice; all are UTF-8. Called after `load` or `train`.
   virtual std::vector<std::string> vocabulary_lines() const = 0;
 };
 
-/// The lines of any tokenizer's vocabulary file.
+/// Returns the lines of the vocabulary file of any tokenizer.
 inline std::vector<std::string> vocabulary_lines_of(const Tokenizer& tokenizer) {
   if (const auto* more = dynamic_cast<const HasVocabularyLines*>(&tokenizer)) return more->vocabulary_lines();
   const std::span<const std::string> tokens = tokenizer.vocabulary();
