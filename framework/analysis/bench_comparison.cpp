@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Matches the cases of two measurements, and judges each by the ratio of medians in seconds and in
-// calibrations.
+// Compares a measurement of `exp bench` with an earlier one (compare_benches, called by cli/bench_verb.cpp):
+// pairs the cases with equal settings, and judges each by the ratio of its medians, in seconds and in units
+// of the calibration of the same round. Read bench_comparison.hpp first.
 #include "analysis/bench_comparison.hpp"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds what is slower or faster between two measurements of `exp bench`. Cases are paired by their settings;
-// only the step decides. A regression must show in the seconds of a step and in those over the calibration of
-// the same round, so that a machine that is slower today raises no alarm.
+// BenchComparison says what is slower or faster between two measurements of `exp bench`. Cases are paired by
+// their settings; only the time of a step decides. A regression must show in the seconds of a step and in
+// these seconds divided by the calibration of the same round, so that a machine that is slower today raises
+// no alarm. cli/bench_verb.cpp calls compare_benches, cli/bench_text.cpp prints the result.
 #pragma once
 
 #include <string>

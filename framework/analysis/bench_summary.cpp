@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Turns samples of a measurement into medians, rates and shares.
+// Makes a BenchSummary (summarize): medians, rates and shares from the samples of a measurement of `exp
+// bench`. cli/bench_verb.cpp calls it for a new or a stored measurement. Read bench_summary.hpp first.
 #include "analysis/bench_summary.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Summarises the samples of a measurement: medians with intervals, rates, shares, distances from the
-// machine's limits. The table, the JSON and the roofline of `exp bench` all read this one summary.
+// BenchSummary is a measurement of `exp bench` as medians with intervals, rates, shares, and distances from
+// the limits of the machine. cli/bench_verb.cpp makes it from the samples; the table (cli/bench_text.cpp),
+// the JSON (bench_summary_json.cpp) and the roofline (report/roofline.cpp) all read it.
 #pragma once
 
 #include <map>

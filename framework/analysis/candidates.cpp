@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Groups runs into candidates, collects their values, and writes the notices about repeats, environments and
-// missing values.
+// Groups runs into candidates (candidates_of), reads the value of each run from the store, and writes notices
+// about repeats, environments and missing values. comparison.cpp and report/against.cpp call it. Read
+// candidates.hpp first.
 #include "analysis/candidates.hpp"
 
 #include <algorithm>

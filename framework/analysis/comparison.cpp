@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Chooses the test for each pair of candidates, corrects for the number of pairs, and words the reason of
-// each verdict.
+// Compares candidates pair by pair for `exp compare` and reports: chooses the test, corrects for the number
+// of pairs, and words the reason of each verdict. Read comparison.hpp first; the formulas are in
+// statistics.hpp.
 #include "analysis/comparison.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Comparison says what can be concluded about each pair of candidates (candidates.hpp). It refuses more than
-// it says: without enough seeds nothing is ranked. `exp compare` selects runs (store/selection.hpp), asks
-// here, prints; the formulas are in statistics.hpp.
+// Comparison says what can be concluded about each pair of candidates (candidates.hpp). Without enough seeds
+// it ranks nothing and gives the reason. `exp compare` selects runs (store/selection.hpp), calls compare_runs
+// and prints the result; reports call the parts of it. The formulas are in statistics.hpp.
 #pragma once
 
 #include <cstddef>

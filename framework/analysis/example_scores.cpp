@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Keeps sums sparse: most examples add to few cells, and ten thousand shuffles visit each of them.
+// The permutation test of two models on the same examples (permutation_test, called by example_tests.cpp). It
+// stores sums sparsely, because most examples add to few cells and each of ten thousand shuffles visits all
+// of them. Read example_scores.hpp first.
 #include "analysis/example_scores.hpp"
 
 #include <cmath>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests on examples whether the difference between two models would be as large if each example's
-// predictions had been dealt to the two at random. It works for any measure that follows from sums over
-// examples (base/measures.hpp). predictions.hpp reads what each example adds, example_tests.cpp calls
-// it.
+// Tests whether two models differ: exchanges their predictions at random, example by example, and counts how
+// often the difference is at least as large. It works for any measure that follows from sums over examples
+// (base/measures.hpp). predictions.hpp reads what each example adds; example_tests.cpp calls the test.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ExampleTests runs the tests on stored predictions of pairs of candidates. comparison.cpp asks once for each
-// pair; the test itself is in example_scores.hpp.
+// ExampleTests runs the permutation test (example_scores.hpp) on the stored predictions of two candidates.
+// comparison.cpp calls it once for each pair; the object keeps the files that it has read.
 #pragma once
 
 #include <map>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the settings that differ, joins those that change together, and gives each factor a short label.
+// Finds the factors of a list of runs (factors_of): the settings in which they differ, joined if they change
+// together, each with a short label. Reports, `exp ls` and `exp compare` call it. Read factors.hpp first.
 #include "analysis/factors.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Factors are the settings that differ between some runs. A setting that changes only because another one
-// does, such as an option of a type, belongs to that factor. A report asks once (report/report_data.cpp),
-// `exp compare` for its key (report/candidate_key.hpp).
+// Factor: a setting in which some runs differ. A setting that changes only because another one does, such as
+// an option of a type, belongs to the factor of the other one. factors_of is called once for a report
+// (report/report_data.cpp), and by `exp ls` and `exp compare`.
 #pragma once
 
 #include <string>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The interval of a median comes from the binomial distribution of its rank, that of a ratio from redrawn
-// rounds.
+// Medians of timings and their ratios with intervals: for a median from the binomial distribution of its
+// rank, for a ratio from rounds drawn again at random. bench_summary.cpp and bench_comparison.cpp call it.
+// Read medians.hpp first.
 #include "analysis/medians.hpp"
 
 #include <algorithm>

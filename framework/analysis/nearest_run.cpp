@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The distance of two runs is the number of fields of their questions that differ.
+// Finds the stored run with the most similar question for `exp explain`. The distance of two runs is the
+// number of fields (difference.hpp) of their questions that differ. Read nearest_run.hpp first.
 #include "analysis/nearest_run.hpp"
 
 #include <algorithm>

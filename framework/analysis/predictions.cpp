@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads lines of JSON as statistics, and as examples for display.
+// Reads the predictions files of runs: each line of JSON as statistics of an example, or as an example to
+// show. Tests, comparisons and reports call it. Read predictions.hpp first.
 #include "analysis/predictions.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds and reads stored predictions. The worker writes predictions/<split>.jsonl, an object per example;
-// comparison.cpp tests on the statistics, report/classes.cpp counts confusions, report/examples.cpp shows
-// examples.
+// Finds and reads stored predictions. The worker writes predictions/<split>.jsonl, one object per example;
+// example_tests.cpp tests with the statistics, report/classes.cpp counts confusions, report/examples.cpp
+// shows examples.
 #pragma once
 
 #include <filesystem>

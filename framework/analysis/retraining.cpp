@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Computes differences as gains, converts them to JSON and back, and words them.
+// Compares a retrained run with its parent: computes differences as gains, words them, and converts them to
+// the JSON that the database stores and back. app/retraining_comparison.cpp and app/retrain.cpp call it.
+// Stored rows hold the names of the JSON fields, so these never change. Read retraining.hpp first.
 #include "analysis/retraining.hpp"
 
 #include <cmath>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads confirmations from the store and walks through the observations for the best score so far.
+// Analyses a stored search for `exp show SEARCH` and reports: reads confirmations from the store and finds
+// the best score after each observation. Read search_view.hpp first.
 #include "analysis/search_view.hpp"
 
 #include <algorithm>

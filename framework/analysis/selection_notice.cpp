@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Derives the notices from the stored points each time, so old runs have them too.
+// Words the notices about runs whose metric could not choose a checkpoint. They are derived from the stored
+// points at each call, so that old runs have them too. Called by the end of a run, show, compare and reports.
+// Read selection_notice.hpp first.
 #include "analysis/selection_notice.hpp"
 
 #include <algorithm>

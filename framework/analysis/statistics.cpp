@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The formulas, with the source of each. Student's t and the noncentral t are those of Boost.Math.
+// The formulas of statistics.hpp, with the source of each. Student's t and the noncentral t are those of
+// Boost.Math. A change of a formula changes make_statistics.py in tests/unit/analysis too, which computes the
+// expected values.
 #include "analysis/statistics.hpp"
 
 #include <algorithm>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Statistics over a handful of seeds: intervals of a mean, tests of a difference, Holm's correction, and how
-// many seeds would do. Pure functions of their arguments: what is drawn at random is drawn from a counter, so
-// the same numbers give the same answer everywhere. Place in the flow: comparison.cpp asks; the distributions
-// are Boost.Math's. tests/unit/analysis/make_statistics.py holds the same formulas in scipy.
+// Statistics over a handful of seeds: intervals of a mean, tests of a difference, Holm's correction, and the
+// number of seeds that a difference needs. All are pure functions: random draws come from a counter, so that
+// equal numbers give equal results on every machine. comparison.cpp and candidates.cpp call them; the
+// distributions are those of Boost.Math. tests/unit/analysis/make_statistics.py has the same formulas in
+// scipy.
 #pragma once
 
 #include <cstddef>
