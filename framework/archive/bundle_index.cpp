@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Turns JSON-LD into a checked list of files. Read bundle_index.hpp first.
+// Reads the list of files of a bundle (read_bundle_index, called by unpack_bundle.cpp) from JSON-LD of
+// unknown origin, and checks names, sizes and hashes. Read bundle_index.hpp first.
 #include "archive/bundle_index.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The list of files of a bundle with their sizes and SHA-256, read from its RO-Crate metadata, which is the
-// first file of the archive. A bundle has no second list, so no two can differ. bundle/ro_crate.cpp writes
-// it, unpack_bundle.cpp compares every file with it.
+// BundleIndex is the list of files of a bundle with their sizes and SHA-256, read from its RO-Crate metadata,
+// the first file of the archive. A bundle has no other list, so two lists cannot differ. bundle/ro_crate.cpp
+// writes the metadata; unpack_bundle.cpp compares every file with the list.
 #pragma once
 
 #include <cstddef>

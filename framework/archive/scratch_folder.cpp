@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A folder has a file, its mark, which its process locks; the kernel releases the lock however the process
-// ends. So a folder whose mark can be locked is abandoned. Neither an age nor a process id would show that: a
-// server lives for months, and another container has ids of its own. A folder without a mark is left alone:
-// it was kept, or its file system has no locks. Locks may not reach other machines, so the mark names its
-// own.
+// Makes private temporary folders and removes abandoned ones. Each has a marker file, which its process
+// locks; the kernel releases the lock however the process ends, so a folder whose marker can be locked is
+// abandoned. Ages and process ids are no evidence: a server lives for months, and another container has its
+// own ids. A folder without a marker stays: it was kept, or its file system has no locks. The marker names
+// its machine, because locks may not reach other machines.
 #include "archive/scratch_folder.hpp"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The archive inside a bundle: plain files in the ustar form of POSIX.1-1988, which every tar reads. The
-// reader accepts only this form: there are no links, devices, folders or extended headers in it, so none can
-// be abused. It stands between pack_bundle or unpack_bundle and zstd_file.hpp.
+// TarReader and tar_head(): the archive inside a bundle, plain files in the ustar form of POSIX.1-1988, which
+// every tar program reads. The reader refuses links, devices, folders and extended headers, so that none can
+// be abused. Place in the flow: bundle/pack_bundle.cpp and unpack_bundle.cpp -> here -> zstd_file.hpp.
 #pragma once
 
 #include <cstdint>

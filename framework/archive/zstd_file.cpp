@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compresses and decompresses streams with libzstd. Read zstd_file.hpp first.
+// Compresses and decompresses the file of a bundle as a stream with libzstd, for bundle/pack_bundle.cpp and
+// unpack_bundle.cpp. Read zstd_file.hpp first.
 #include "archive/zstd_file.hpp"
 
 #include <zstd.h>
