@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opens and reads files of unknown origin, with limits on kind and size. Read next: input_file.hpp.
+// Opens and reads files of unknown origin, with limits on kind and size. All readers of user files call it,
+// most of them through load_file.hpp. Read next: input_file.hpp.
 #include "base/input_file.hpp"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// InputFile: how every file that a user names, or that may come from elsewhere, is opened for reading. Only
-// regular files are: a pipe may never be filled and a device may never end. Text that is piped on purpose
+// InputFile: how both programs open every file that a user names, or that may come from elsewhere. It opens
+// regular files only: a pipe may never be filled and a device may never end. Text that is piped on purpose
 // comes through the standard input ("-"), never through here.
 #pragma once
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parses JSON with limits on depth and numbers, and reports the place of an error. Read next: json_text.hpp.
+// Parses JSON of files, databases and other programs, with limits on depth and numbers, and reports the place
+// of an error. Almost every folder calls parse_json. Read next: json_text.hpp.
 #include "base/json_text.hpp"
 
 #include <algorithm>

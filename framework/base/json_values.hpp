@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many values a JSON text of somebody else may have: a tree of them takes some 100 bytes for each, so
-// that 64 MB of "0,0,0" would take 3 GB. Place in the flow: config.json, tokenizer.json and the like, before
-// parse_json.
+// Limits the number of values in a JSON text from elsewhere: parsed, each value takes some 100 bytes, so that
+// 64 MB of "0,0,0" would take 3 GB. Place in the flow: config.json, tokenizer.json and similar files -> here
+// -> parse_json (json_text.hpp).
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Limits of what is read from outside: beyond them a file is damaged or made to do harm, and a reader that
-// calls itself for every level would run out of stack.
+// Limits of what is read from outside, such as the levels of JSON and the size of a file. A file beyond a
+// limit is damaged or hostile; without limits a recursive reader would run out of stack, and a large file
+// would fill the memory. The readers of all folders check them.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads whole files and refuses bytes that are not UTF-8, with the line at which they stand.
+// Reads whole text files for both programs, and refuses bytes that are not UTF-8 with the line that has them.
+// Read load_file.hpp first.
 #include "base/load_file.hpp"
 
 #include <optional>

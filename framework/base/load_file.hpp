@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reading a whole text file, with messages a user can act on.
+// load_text() and its relatives read a whole text file, with messages that a user can act on. Place in the
+// flow: input_file.hpp opens the file -> here -> readers of vocabularies, prompts, templates and others.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MeasureCells: the sums from which one measure follows. It sums and evaluates any selection of examples
-// quickly. Place in the flow: measures.hpp sums all examples; tests that resample examples sum thousands of
-// selections.
+// quickly. Place in the flow: measures.hpp sums all examples; statistical tests that resample examples sum
+// thousands of selections.
 #pragma once
 
 #include <cstddef>

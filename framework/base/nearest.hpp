@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// "Did you mean": the nearest of a list of names, when one is near enough to be meant.
+// nearest() and did_you_mean(): the most similar name of a list, if it is similar enough, for messages about
+// unknown names. All folders that read names from users call them.
 #pragma once
 
 #include <optional>

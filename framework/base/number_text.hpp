@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers as text without units, the same in every locale; with units: document/quantity.hpp. Place in the
-// flow: axes, tooltips, coordinates of SVG and TikZ, CSV.
+// Numbers as text without units, equal in every locale; document/quantity.hpp has those with units. Place in
+// the flow: axes, tooltips, coordinates of SVG and TikZ, and CSV call these functions.
 #pragma once
 
 #include <string>

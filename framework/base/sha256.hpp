@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // SHA-256 of text and files: the content hashes that identify data, vocabularies, checkpoints and questions.
+// Both programs call sha256_of_file() for a file and use Sha256 for content that arrives in chunks.
 #pragma once
 
 #include <cstddef>

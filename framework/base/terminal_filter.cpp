@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The filter of terminal_filter.hpp. It works on bytes as they come: a character or style that is cut at the
-// end of a write waits for the next one.
+// TerminalFilter replaces unsafe characters in all output to a terminal. It works on bytes as they arrive: if
+// a write ends within a character or a style, the filter keeps these bytes until the next write. Read
+// terminal_filter.hpp first.
 #include "base/terminal_filter.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See utf8.hpp. The table of well-formed sequences is Table 3-7 of the Unicode standard.
+// Validates and decodes UTF-8 for readers of files and for text that a model writes. The table of well-formed
+// sequences is Table 3-7 of the Unicode standard. Read utf8.hpp first.
 #include "base/utf8.hpp"
 
 #include <cstdint>
