@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the matrix products of a step in its parameters, and runs them with the products of this build.
+// Runs the matrix products of a step alone for StepCase::measure: finds them in the parameters of the model,
+// and runs them with the product library of this build. Read bare_products.hpp first.
 #include "bench/bare_products.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures the machine. Read machine.hpp first. Bandwidth is counted as in STREAM (McCalpin 1995): copy moves
-// two arrays, triad three; what a cache fetches before it writes is not counted.
+// Measures the machine for `exp bench` (MachineBench, called by worker/bench_verb.cpp). Bandwidth is counted
+// as in STREAM (McCalpin 1995): copy moves two arrays, triad three; what a cache fetches before it writes is
+// not counted. Read machine.hpp first.
 #include "bench/machine.hpp"
 
 #include <unistd.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MachineBench measures what the machine can do, apart from any model: matrix products by shape and precision
-// through our own gemm interface, memory bandwidth, the cost of launching a kernel, and a calibration that no
-// change of Encore's kernels can move. `encore-worker bench` calls measure() once a round, so that every
-// sample of a step has samples of its machine from the same seconds.
+// through Encore's gemm interface, memory bandwidth, the cost of launching a kernel, and a calibration that
+// no change of Encore's kernels can move. `encore-worker bench` calls measure() once in each round, so that
+// every sample of a step has samples of the machine from the same seconds.
 #pragma once
 
 #include <string>

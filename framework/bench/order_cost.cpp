@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs free versions of our reductions: they read and add the same, with other cuts. Read order_cost.hpp
-// first.
+// Measures the reductions of a step without a fixed order for StepCase: "free" versions read and add the same
+// values as Encore's kernels, in parts cut by the number of threads or with atomic additions. Read
+// order_cost.hpp first.
 #include "bench/order_cost.hpp"
 
 #include <algorithm>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// OrderCost measures what the reductions of a step would cost without a fixed order. Every reduction adds in
-// an order that no number of threads can change; here the same sums are made as a library without that
-// promise would make them: cut by the number of threads on a host, with atomic additions on a GPU. The price
-// of the fixed order is the difference, over the seconds of a step. StepCase::measure calls it on request.
+// OrderCost measures what the reductions of a step would cost without a fixed order. Every reduction of
+// Encore adds in an order that does not depend on the number of threads. Here the same sums are computed
+// without that promise: in parts cut by the number of threads on a host, with atomic additions on a GPU. The
+// price of the fixed order is the difference, divided by the seconds of a step. StepCase::measure calls it on
+// request.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs loops of multiply-adds and reads. Read peaks.hpp first. The instructions are chosen by the CPU that
-// runs this, not by the one it was compiled for. Twelve independent sums hide the latency of a multiply-add
-// (4 to 6 cycles, two of them at once).
+// Loops of multiply-adds and of reads that show the highest speed of the cores; machine.cpp times them. The
+// CPU that runs them decides which instructions are used, not the one that compiled them. Twelve independent
+// sums hide the latency of a multiply-add (4 to 6 cycles, two units). Read peaks.hpp first.
 #include "bench/peaks.hpp"
 
 #include <unistd.h>

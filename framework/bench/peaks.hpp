@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Peaks measures what the cores of a host can do at most, whatever the library: products and sums in
-// registers by the widest instructions of the CPU, and reads from each level of memory. machine.hpp measures
-// them once a round; every kernel's share of the machine's limit is a share of these.
+// Peaks: the highest speed of a host's cores, whatever the library: products and sums in registers by the
+// widest instructions of the CPU, and reads from each level of memory. machine.cpp measures them once in each
+// round. The share of the machine's limit that `exp bench` shows for a kernel is relative to these.
 #pragma once
 
 #include <cstddef>

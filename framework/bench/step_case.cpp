@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes the batches and the model of a case, and measures its steps, its products and its kernels.
+// Makes the batches and the model of a case of `exp bench`, and measures its steps, its matrix products and
+// its kernels. worker/bench_verb.cpp calls it in rounds. Read step_case.hpp first.
 #include "bench/step_case.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // StepCase is one configuration of a training step (precision, batch size, length), with a model of its own
-// and some batches that are the same in every round. The worker's bench makes one for each case of the
-// request and asks all of them in turn, round after round.
+// and some batches that are the same in every round. worker/bench_verb.cpp makes one for each case of the
+// request, and measures all of them in turn, round after round.
 #pragma once
 
 #include <filesystem>
