@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks an unpacked bundle, top to bottom: the sender's rows become rows of a new database; each run against
-// its specification and its question; files against rows; rows against spools. Read check_bundle.hpp first.
+// Checks an unpacked bundle (check_bundle, called by cli/bundle_text.cpp), in this order: the sender's rows
+// are copied into a new database; each run is compared with its specification and its question, files with
+// rows, and rows with spools. Everything in a bundle is untrusted. Read check_bundle.hpp first.
 #include "bundle/check_bundle.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Searches below the named folders for files whose last parts agree, and compares their SHA-256.
+// Finds the data of a bundle on this machine for `exp verify`: searches below the folders that the user names
+// for files whose last path components agree, and compares their SHA-256. Read found_data.hpp first.
 #include "bundle/found_data.hpp"
 
 #include <algorithm>

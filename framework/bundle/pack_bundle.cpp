@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes a bundle, top to bottom: the runs; their rows; the list of files; the archive. Read pack_bundle.hpp
-// first.
+// Makes a bundle for `exp bundle` (cli/bundle_verb.cpp), in this order: the runs, their rows, the list of
+// files, the archive. Equal runs must give equal bytes. Read pack_bundle.hpp first.
 #include "bundle/pack_bundle.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lists checkpoints, logs, predictions and data of each run, as the options of the bundle allow.
+// Lists the checkpoints, logs, predictions and data of each run that a bundle takes, as the options of the
+// bundle allow. pack_bundle.cpp calls it. Read packed_files.hpp first.
 #include "bundle/packed_files.hpp"
 
 #include <algorithm>

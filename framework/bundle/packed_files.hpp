@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which files of the runs a bundle takes. Place in the flow: pack_bundle.cpp asks for them and writes them.
+// Which files of its runs a bundle takes: files_of_run, data_of_run and files_of_sources return the list,
+// pack_bundle.cpp writes the files.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes the graph of JSON-LD: the root, each file, each run as an action, each data set.
+// Writes the metadata of a bundle as a graph of JSON-LD: the root, each file, each run as an action, each
+// data set. pack_bundle.cpp calls it; archive/bundle_index.cpp reads the result, so change both together.
 #include "bundle/ro_crate.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares settings, data and question by value, and writes the rows that follow from a specification.
+// Compares the settings, data and question in the rows of a run with its specification, and rewrites the rows
+// that follow from it. check_bundle.cpp and pack_bundle.cpp call it. Read settings_agreement.hpp first.
 #include "bundle/settings_agreement.hpp"
 
 #include "config/core_schema.hpp"

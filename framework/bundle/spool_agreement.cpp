@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Merges the spools again and compares the rows by SQL. Read spool_agreement.hpp first.
+// Compares the rows of a database with the spools of its runs: merges the spools into a second database and
+// compares both by SQL. check_bundle.cpp and pack_bundle.cpp call it. Read spool_agreement.hpp first.
 #include "bundle/spool_agreement.hpp"
 
 #include <array>
