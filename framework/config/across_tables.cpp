@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The checks of across_tables.hpp, one function for each pair of options that must agree. resolve.cpp calls
-// them last. A new rule is a function that check() calls; it names the option to change and says why.
+// Checks pairs of options in different tables of an experiment, one function for each pair that must agree.
+// resolve.cpp calls check_across_tables() last. A new rule is a function that check() calls; its message
+// names the option to change and says why. Read across_tables.hpp first.
 #include "config/across_tables.hpp"
 
 #include <cmath>

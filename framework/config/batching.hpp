@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Batching says what stands between the sequences of a batch. Experiment files set it; data/packing reads it.
+// Batching: what a batch has between its sequences, nothing or padding. Experiment files set it as an option
+// of `train` (experiment.hpp); data/packed_batch.cpp lays batches out by it.
 #pragma once
 
 #include <cstdint>

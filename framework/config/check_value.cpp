@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks one value against one option, without a place: words what is expected and found, and converts the
-// value.
+// Checks one value against one option: words what was expected and found, and converts the value. The caller
+// adds the place to the message. validate.cpp and others call check_value(). Read check_value.hpp first.
 #include "config/check_value.hpp"
 
 #include <algorithm>

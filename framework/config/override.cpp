@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parses the arguments -S, --grid and --seeds into keys with values, and gives each a place for messages.
+// Parses the arguments -S, --grid and --seeds of the command line into keys with values, and gives each a
+// place for messages. app/planned_runs.cpp passes the arguments. Read override.hpp first.
 #include "config/override.hpp"
 
 #include <charconv>

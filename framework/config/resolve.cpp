@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Resolves the tables of one run: finds each table, validates it, and puts it into the result with its
-// defaults. across_tables.cpp then checks what several tables decide together. Read next: validate.hpp.
+// Resolves the tables of one run (resolve): finds each table, validates it, and puts it into the result with
+// its defaults. plan/ calls it for every run; across_tables.cpp then checks what several tables decide
+// together. Read next: validate.hpp.
 #include "config/resolve.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the header of an ELF file and compares the size that it declares with that of the file. Read
-// shared_object.hpp first.
+// Checks whether a plugin file is whole: reads the header of the ELF file and compares the size that it
+// declares with that of the file. catalogue.cpp calls it. Read shared_object.hpp first.
 #include "config/shared_object.hpp"
 
 #include <elf.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Scans TOML text character by character and counts the levels of keys, tables and arrays. Read toml_scan.hpp
-// first.
+// Scans TOML text of unknown origin character by character before toml++ parses it, and counts the levels of
+// keys, tables and arrays. toml.cpp calls it. Read toml_scan.hpp first.
 #include "config/toml_scan.hpp"
 
 #include <array>

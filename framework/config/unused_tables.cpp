@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parses the files again, because merging keeps only what is used. Read unused_tables.hpp first.
+// Finds the parts of base files that an experiment does not use. It parses the files again, because merging
+// keeps only what is used. app/planned_runs.cpp calls it. Read unused_tables.hpp first.
 #include "config/unused_tables.hpp"
 
 #include <optional>

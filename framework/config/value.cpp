@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds and sets members of the tree of value.hpp, and writes values for messages and names. Identities
-// depend on shortest(), so its results never change.
+// The tree of values of a TOML file: finds and sets members, and writes values for messages and names.
+// Identities depend on shortest(), so its results never change. Read value.hpp first.
 #include "config/value.hpp"
 
 #include <algorithm>
