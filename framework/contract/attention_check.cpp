@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The check of layers with attention weights (HasAttentionWeights): they are weights,
-// masked keys have weight 0, and times the values they give the result of the forward pass. Runs after a pass
-// that leaves NaN wherever the layer may not read.
+// Checks layers that report attention weights (HasAttentionWeights): the weights sum to 1, masked keys have
+// weight 0, and the weights times the values give the result of the forward pass. The check runs after a pass
+// that leaves NaN wherever the layer may not read. layer_checks.cpp calls check_attention(); read suite.hpp
+// first.
 #include <algorithm>
 #include <array>
 #include <cmath>

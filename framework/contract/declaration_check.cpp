@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The check of the declarations of layers and heads: names of parameters, and shared parameters. In a run
-// such a mistake is found only when a whole model has been put together.
+// Checks the declarations of layers and heads: names of parameters, and parameters that blocks share. Without
+// this check, a run would find such a mistake only when the whole model is built. layer_checks.cpp calls
+// check_declaration(); read suite.hpp first.
 #include <algorithm>
 #include <cmath>
 #include <set>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The check of evaluation for layers and heads: without random draws, a pass of evaluation computes the bits
-// of one of training, and evaluation draws nothing.
+// Checks layers and heads in evaluation: without random draws, a pass in evaluation computes the same bits as
+// one in training, and evaluation draws no random numbers. layer_checks.cpp calls check_evaluation(); read
+// suite.hpp first.
 #include "contract/suite.hpp"
 #include "contract/trial.hpp"
 

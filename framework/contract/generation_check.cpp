@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The check of layers for generation: in a causal stack, pass by pass, they must compute for
-// each row the bits that they compute for it in the whole sequence. Memory that was not written holds NaN,
-// the cache too.
+// Checks layers in generation: a causal stack that gets a sequence in several passes, each with a few more
+// tokens, must compute for each row the bits that it computes for this row in the whole sequence. Memory that
+// was not written holds NaN, also in the cache. layer_checks.cpp calls check_generation(); read suite.hpp
+// first.
 #include <algorithm>
 #include <array>
 #include <cmath>

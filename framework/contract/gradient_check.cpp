@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares directional and single derivatives with differences. Read gradient_check.hpp first.
+// Compares the gradients of a layer or head with numeric derivatives, along random directions and at single
+// entries. trial.cpp calls GradientCheck for the contract suite. Read gradient_check.hpp first.
 #include "contract/gradient_check.hpp"
 
 #include <algorithm>

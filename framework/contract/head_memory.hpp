@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HeadMemory: everything a head asks for, for one batch: states, columns and outputs made from what it
-// declares. Place in the flow: trial.cpp checks heads in it, testing.cpp runs those of a plugin's own tests.
+// HeadMemory: the memory that one head needs for one batch: states, columns and outputs in the shapes that
+// the head declares. Place in the flow: head_trial.cpp and onnx_check.cpp check heads in it, testing.cpp runs
+// those of a plugin author's own tests.
 #pragma once
 
 #include <memory>

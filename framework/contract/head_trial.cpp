@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gives a head its memory, its inputs, and the columns and targets that it declares.
+// HeadTrial: the Trial of a head: gives it memory, inputs, and the columns and targets that it declares, for
+// the checks of layer_checks.cpp. Read trial.hpp first.
 #include "contract/head_trial.hpp"
 
 #include <algorithm>

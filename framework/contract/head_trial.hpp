@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Trials of heads (trial.hpp): columns and targets follow from the declarations of the head.
+// make_head_trial() makes the Trial (trial.hpp) of a head, whose columns and targets follow from its
+// declarations. trial.cpp calls it for the contract suite, onnx_check.cpp and layer_checks.cpp ask the other
+// functions what a head takes.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The checks of layers and heads: gradients, the rules of encore/layer.hpp, bits, lengths, precisions.
+// The list of checks for layers and heads (layer_checks, called by suite.cpp): gradients, the rules of
+// encore/layer.hpp, equal bits, lengths of sequences, precisions. A new rule for layers becomes a check here.
+// Read suite.hpp for the suite and trial.hpp for the layer under test.
 #include <algorithm>
 #include <cmath>
 #include <functional>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The check of the ONNX form of a layer or head: onnxruntime computes from the form the results of forward,
-// or score. Batches are packed here and padded there, so rows of padding are not compared.
+// Checks the ONNX form of a layer or head: onnxruntime must compute from it what forward or score computes.
+// Batches are packed here and padded there, so rows of padding are not compared. layer_checks.cpp calls
+// check_onnx(); read suite.hpp and onnx_runtime.hpp first.
 #include <algorithm>
 #include <cmath>
 #include <optional>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes graphs and their inputs into files, runs them in one Python process, and reads the results.
+// Runs graphs of ONNX for onnx_check.cpp: writes them with their inputs into files of a temporary folder,
+// runs all in one Python process, and reads the results. Read onnx_runtime.hpp first.
 #include "contract/onnx_runtime.hpp"
 
 #include <fcntl.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The checks of optimizers: their effect on a few parameters that are pulled towards a target.
+// The list of checks for optimizers (optimizer_checks, called by suite.cpp): a few parameters are pulled
+// towards a target, and the checks look at what the updates do to them. optimizer_step_checks.cpp and
+// token_row_checks.cpp have more. Read optimizer_trial.hpp first.
 #include <cmath>
 #include <set>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The checks of the arguments of an update beside gradients: the number of the step, the rate of the
-// schedule, and for each parameter its factor on the rate and whether it is decayed.
+// Checks how an optimizer uses the arguments of an update other than gradients: the number of the step, the
+// rate of the schedule, and for each parameter its factor on the rate and whether it decays.
+// optimizer_checks.cpp calls it; read suite.hpp and optimizer_trial.hpp first.
 #include <array>
 #include <cmath>
 #include <optional>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The checks of readers: their results on files of many formats, and on those of the author's own.
+// The checks of readers (reader_checks, called by suite.cpp): a reader reads sample files as several editors
+// write them, damaged files, and files of the plugin's author, and its records are compared. Read suite.hpp
+// and reader_samples.hpp first.
 #include <algorithm>
 #include <optional>
 #include <set>

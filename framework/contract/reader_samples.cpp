@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes the sets of files, and writes each as other editors and systems do.
+// Makes the sample files for the checks of readers, and variants of each as other editors and systems write
+// them. reader_checks.cpp calls it. Read reader_samples.hpp first.
 #include "contract/reader_samples.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sets of files that readers are checked with, and the same sets as other editors and systems write them.
-// Place in the flow: reader_checks.cpp reads them all.
+// The sample files for the checks of readers: small sets in many formats (sample_sets), and the same sets as
+// other editors and systems write them (rewritten). reader_checks.cpp lets a reader read all of them.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes a value for each field by its shared name, and cuts and joins words for SampleTokenizer.
+// Makes records for the checks of tasks and readers: a value for each field by its shared name, and a
+// SampleTokenizer that cuts and joins words. Read sample_records.hpp first.
 #include "contract/sample_records.hpp"
 
 #include <algorithm>

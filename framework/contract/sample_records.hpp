@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The samples for checks of tasks: records whose content follows from the shared names of fields
-// (encore/records.hpp), and a tokenizer that knows every text. Place in the flow: task_checks.cpp.
+// Samples for the checks of tasks and readers: records whose content follows from the shared names of fields
+// (encore/records.hpp), and SampleTokenizer, which can encode every text. task_checks.cpp, task_samples.cpp
+// and reader_checks.cpp use them.
 #pragma once
 
 #include <string>

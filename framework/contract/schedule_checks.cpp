@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The checks of schedules: the factors they give over runs of several lengths.
+// The checks of schedules (schedule_checks, called by suite.cpp): the factors that a schedule returns for the
+// steps of runs of several lengths must be finite and plausible. Read suite.hpp first.
 #include <algorithm>
 #include <cmath>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parses the settings and puts them into the schemas of offers as defaults for every check.
+// Applies `exp plugin check -S KEY=VALUE`: parses the settings and puts them into the schemas of the plugin's
+// types as defaults for every check. worker/check_plugin_verb.cpp calls it. Read settings.hpp first.
 #include "contract/settings.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Settings of `exp plugin check -S KEY=VALUE`: values that replace defaults in the whole
-// suite. Place in the flow: the worker's check-plugin applies them to the offers of the plugin before it asks
-// for the checks (suite.hpp).
+// with_settings() applies `exp plugin check -S KEY=VALUE`: values that replace defaults in the whole suite.
+// Place in the flow: worker/check_plugin_verb.cpp applies them to the types that the plugin offers, then runs
+// the checks (suite.hpp).
 #pragma once
 
 #include <string>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The contract suite: the rules for every layer, head, tokenizer, optimizer, schedule, task and reader of any
-// author. Place in the flow: `exp plugin check FILE` starts a worker, which opens the plugin and
-// runs every check on all its offers; tests/contract runs the same suite on the plugins that ship. Each check
-// is announced before it runs, so that a crash can be named.
+// author. Place in the flow: `exp plugin check FILE` starts a worker (worker/check_plugin_verb.cpp), which
+// opens the plugin and runs every check on all types that it offers; tests/contract runs the same suite on
+// the plugins that ship. The observer receives each check before it runs, so that a check that crashes can be
+// named.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The shared parts of the checks of all kinds, and the check of options, which every kind has: defaults,
-// variants, refusals. Place in the flow: suite.cpp puts the checks of an offer together.
+// The check of options, which every kind of plugin has (defaults, variants, refusals of wrong values), and
+// helpers of all checks: require(), digest_of(), option_variants(). suite.cpp adds the check to each type.
+// Read suite.hpp first.
 #include <algorithm>
 #include <array>
 #include <bit>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The check of layers that take a sum as their input (LayerPlan::take_sum): from trunk and branch they must
-// compute the bits that they compute from the sum, made before by another kernel. The gradients are then
-// right as well, because the other checks have compared them for the sum.
+// Checks layers that take a sum of two tensors as their input (LayerPlan::take_sum): from the two they must
+// compute the bits that they compute from their sum, made by another kernel before. Gradients need no check
+// here, because the other checks compare them for the sum. layer_checks.cpp calls check_sum(); read suite.hpp
+// first.
 #include "contract/suite.hpp"
 #include "contract/trial.hpp"
 #include "plugin_host/make_offer.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The checks of the results that a task makes from outputs: measures, labelled records, answers.
+// Checks what a task computes from the outputs of a model: measures, labelled records, answers.
+// task_checks.cpp calls task_output_checks(). Read suite.hpp and task_samples.hpp first.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes two splits of sample records, encodes them, and builds correct or arbitrary outputs.
+// TaskSamples: makes a training set and a development set of sample records, encodes them with the task under
+// test, and makes correct or arbitrary outputs of a model. task_checks.cpp and task_output_checks.cpp use it.
+// Read task_samples.hpp first.
 #include "contract/task_samples.hpp"
 
 #include <algorithm>

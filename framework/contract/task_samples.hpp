@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The data that task_checks.cpp compares: encoded sets, statistics, and outputs of a perfect model and of a
-// poor one.
+// TaskSamples: the data of the checks of tasks: encoded sets, statistics, and outputs of a perfect model and
+// of a poor one. task_checks.cpp and task_output_checks.cpp compare them.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory for tests: tensors, batches and plans that own the memory that the host owns in a real run. Values
-// cross as double. Read next: trial.hpp, one layer or head in such memory.
+// Tensors, batches and plans for tests, which own the memory that the host program owns in a real run. Values
+// are passed as double. The contract suite and unit tests use them. Read next: trial.hpp, one layer or head
+// in such memory.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The check of optimizers on a table with a row per token: an update that knows which rows have no gradient
-// computes the bits of one that reads their zeros.
+// Checks optimizers on a table with one row per token: an update that gets the list of rows with a gradient
+// must compute the bits of one that reads zeros for the others. optimizer_checks.cpp calls
+// check_token_rows(); read suite.hpp first.
 #include <algorithm>
 
 #include "contract/suite.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The checks of tokenizers: vocabularies trained from a small text, and their results on other inputs.
+// The checks of tokenizers (tokenizer_checks, called by suite.cpp): each trains a vocabulary from a small
+// text, then encodes and decodes other inputs. Read suite.hpp first.
 #include <algorithm>
 #include <span>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Layers in memory that holds only values that the contract promises.
+// Trial: one layer under test, in memory that holds only values that the contract promises. layer_checks.cpp
+// makes trials with make_trial(); head_trial.cpp is the same for heads. Read trial.hpp first.
 #include "contract/trial.hpp"
 
 #include <algorithm>

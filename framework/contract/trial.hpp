@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Trial: one layer or head with a batch of its own, and a host as strict as the contract in encore/layer.hpp:
-// memory without a promised content is filled with NaN before each pass, so that code which
-// relies on it fails at once. Place in the flow: layer_checks.cpp runs every check of the suite on trials.
+// Trial: one layer or head with a batch of its own, as the contract in encore/layer.hpp allows it: memory
+// without a promised content is filled with NaN before each pass, so that code that relies on it fails at
+// once. layer_checks.cpp runs every check of layers and heads on trials. Read next: suite.hpp.
 #pragma once
 
 #include <limits>
