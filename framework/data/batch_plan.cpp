@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shuffles, sorts and cuts examples into batches. The generator is SplitMix64's finaliser over a counter,
-// because the standard library's shuffle and distributions differ between libraries. Runs depend on every
-// draw, so the order of draws never changes.
+// Decides the batches of an epoch (plan_epoch) and of an evaluation: shuffles, sorts and cuts the examples.
+// The random generator is SplitMix64's finaliser over a counter, because shuffle and distributions of the
+// standard library differ between libraries. The results of all runs depend on every draw, so the order of
+// draws never changes. Read batch_plan.hpp first.
 #include "data/batch_plan.hpp"
 
 #include <algorithm>

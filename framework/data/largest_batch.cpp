@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sizes every batch to come, or uses a bound if that would take too long. Read largest_batch.hpp first.
+// Computes the size of the largest batch of a training: sizes every batch to come, or uses an upper bound if
+// that would take too long. The trainer and the engine call it before they plan memory. Read
+// largest_batch.hpp first.
 #include "data/largest_batch.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies the numbers to where packed_batch.cpp has laid them out, sequence by sequence. Read packing.hpp
-// first.
+// Packer: copies the numbers of the examples to the places that packed_batch.cpp has computed, sequence by
+// sequence. The trainer and the evaluators call pack() for each batch. Read packing.hpp first.
 #include "data/packing.hpp"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads vocabulary files. A file has one token per line; its number is the line's number from 0. Behind the
-// tokens stand the merges of a byte-pair encoding, or models of SentencePiece. By its extension it may also
-// be tokenizer.json or vocab.json of a Hugging Face folder (beside vocab.json merges.txt, or source.spm and
-// target.spm), or a SentencePiece model (.model, .spm); spiece.model gets the tokens that the config.json of
-// a T5 beside it adds.
+// Reads vocabulary files for tokenizers. A file has one token per line; its number is the line's number from
+// 0. After the tokens follow the merges of a byte-pair encoding, or models of SentencePiece. By its extension
+// it may also be tokenizer.json or vocab.json of a Hugging Face folder (with merges.txt, or source.spm and
+// target.spm, in the same folder), or a SentencePiece model (.model, .spm). spiece.model gets also the tokens
+// that the config.json of a T5 in the same folder adds.
 #pragma once
 
 #include <filesystem>
