@@ -34,7 +34,8 @@ Facts sorted(Facts facts) {
   return facts;
 }
 
-/// Resolved paths are absolute, and no other text of a setting is.
+/// Returns whether a setting is a path: resolved paths are absolute, and no other setting is a string that
+/// begins so.
 bool is_path(const json& value) {
   return value.is_string() && value.get_ref<const std::string&>().starts_with('/');
 }

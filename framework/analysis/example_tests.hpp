@@ -28,7 +28,7 @@ class ExampleTests {
 
   Store& store_;
   Metric metric_;
-  std::optional<MeasureCells> cells_;         ///< nothing where the metric does not follow from examples
+  std::optional<MeasureCells> cells_;         ///< nothing if the metric does not follow from examples
   std::map<std::int64_t, ExampleSums> sums_;  ///< by number of the run
 };
 

@@ -63,7 +63,8 @@ std::vector<std::size_t> partition_of(const std::vector<std::string>& texts) {
   return partition;
 }
 
-/// Chooses, among settings that change together, the one that the user wrote: swept, a type, short.
+/// Returns whether `a` is the better name for settings that change together: first a swept one, then a type,
+/// then a short one, since the user wrote it most likely.
 bool names_better(const std::string& a, bool a_swept, const std::string& b, bool b_swept) {
   if (a_swept != b_swept) return a_swept;
   if (a.ends_with(".type") != b.ends_with(".type")) return a.ends_with(".type");

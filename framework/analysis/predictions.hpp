@@ -42,7 +42,8 @@ struct PredictedExample {
 };
 /// Reads one line of a file of predictions. Throws Error that says what is wrong with it.
 PredictedExample read_prediction(const std::string& line);
-/// Returns the predictions of a run on "dev" or "test". Throws Error as above.
+/// Returns the predictions of a run on "dev" or "test". Throws Error like recorded_artifact() and
+/// read_prediction().
 std::vector<PredictedExample> read_predictions(Store& store, const RunRow& run, const std::string& split);
 
 }  // namespace encore

@@ -22,9 +22,9 @@ class PromotionRule {
   explicit PromotionRule(const std::string& text);
 
   const std::string& text() const { return text_; }
-  /// Throws Error if it asks for an interval, and such a measure has none.
+  /// Throws Error if the rule uses the interval of a gain and `measure` has no interval.
   void require_answered_by(const Metric& measure) const;
-  /// Returns whether it holds; the measure must be one that can answer it.
+  /// Returns whether the rule holds. require_answered_by() must have accepted the measure.
   bool holds(const Retraining& retraining) const;
 
  private:

@@ -22,7 +22,7 @@ using nlohmann::json;
 
 constexpr double level = 0.95;
 
-/// Returns the factor on a difference.
+/// Returns the factor that makes a gain of a difference: its sign, and 100 for percentage points.
 double factor_of(const Metric& measure) {
   return (measure.is_fraction() ? 100.0 : 1.0) * (measure.lower_is_better() ? -1.0 : 1.0);
 }
