@@ -13,7 +13,7 @@ namespace encore {
 
 /// The folder that holds all files of an archive.
 inline const std::string bundle_root = "encore-bundle/";
-/// The names of files below it.
+/// Names of files in this folder.
 inline constexpr const char* bundle_metadata = "ro-crate-metadata.json";
 inline constexpr const char* bundle_database = "encore.db";
 inline constexpr const char* bundle_report = "report.html";
@@ -34,7 +34,7 @@ struct BundleIndex {
   std::string subject;  ///< "run quickstart"
   std::string encore;   ///< the version that made it
   std::string licence;
-  std::string author = {};        ///< as its maker states it; empty in bundles of earlier versions
+  std::string author = {};        ///< as the person who made it states; empty in bundles of earlier versions
   std::vector<BundleFile> files;  ///< in the order of the archive, without the metadata
 
   std::uint64_t bytes() const;

@@ -34,7 +34,8 @@ bool lock(const FileDescriptor& file) {
   return ::flock(file.get(), LOCK_EX | LOCK_NB) == 0;
 }
 
-/// The mark gets its name after it is locked, so that no process takes it for abandoned.
+/// Makes the marker file. It gets its name after it is locked, so that no other process takes the folder for
+/// abandoned.
 FileDescriptor mark_in_use(const fs::path& folder) {
   const fs::path draft = folder / (std::string(mark_name) + ".new");
   std::error_code failure;
@@ -47,7 +48,7 @@ FileDescriptor mark_in_use(const fs::path& folder) {
       if (!failure) return mark;
     }
   } catch (const Error&) {
-    // If the disk is full, the next write reports it.
+    // An error is ignored: if the disk is full, the next write reports it.
   }
   fs::remove(draft, failure);
   return {};
@@ -64,7 +65,7 @@ bool is_own_folder(const fs::path& path) {
   return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid();
 }
 
-/// Returns nothing if the folder cannot be read.
+/// Returns the paths in a folder; an empty list if it cannot be read.
 std::vector<fs::path> entries_of(const fs::path& folder) {
   std::vector<fs::path> entries;
   std::error_code failure;
@@ -73,7 +74,7 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
   return entries;
 }
 
-/// The mark is removed last, so that another process can continue an interrupted removal.
+/// Removes a folder. The marker is removed last, so that another process can continue an interrupted removal.
 void remove_marked(const fs::path& folder) {
   std::error_code ignored;
   for (const fs::path& entry : entries_of(folder))

@@ -41,7 +41,7 @@ std::string octal(std::uint64_t number, std::size_t digits) {
   return text;
 }
 
-/// Returns the sum of all bytes, with its own field as blanks.
+/// Returns the checksum of a header: the sum of its bytes, with the checksum field read as blanks.
 std::uint64_t sum_of(const std::string& block) {
   std::uint64_t sum = 0;
   for (std::size_t at = 0; at < block.size(); ++at) {

@@ -41,7 +41,7 @@ class Unpacking {
     return read_bundle_index(metadata_, origin_);
   }
 
-  /// Call it before the first file: it sets where files go.
+  /// Sets the folder of the files. Call it before the first file.
   void begin(const fs::path& folder, const BundleIndex& index, const std::string& below) {
     folder_ = folder;
     std::uint64_t wanted = 0;
@@ -84,7 +84,7 @@ class Unpacking {
   }
 
  private:
-  /// `wanted` is the number of bytes that are written.
+  /// Throws Error if the disk has no room. `wanted` is the number of bytes that are written.
   void require_room(std::uint64_t bytes, std::uint64_t wanted) const {
     const std::uint64_t packed = compressed_.compressed_bytes();
     if (bytes > bundle_budget.unpacked_always && bytes / bundle_budget.unpacked_ratio > packed)

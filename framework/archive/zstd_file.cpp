@@ -13,7 +13,7 @@ namespace encore {
 
 namespace {
 
-/// Weights hardly shrink at any level; tables and text do, and 9 is the last quick level.
+/// 9 is the last fast level. Weights hardly shrink at any level; tables and text do.
 constexpr int compression_level = 9;
 
 /// A frame may ask its reader for a window of up to 2 GiB. What Encore writes needs 2^23 bytes.
