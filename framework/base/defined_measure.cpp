@@ -17,7 +17,7 @@ namespace encore {
 
 namespace {
 
-/// A measure; for a member of a family also the key.
+/// A measure with its name; for a member of a family also with the key.
 struct Named {
   const Measure* measure = nullptr;
   std::string key = {};

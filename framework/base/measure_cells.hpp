@@ -54,7 +54,8 @@ class MeasureCells {
   ExampleSums sums_of(const Statistics& statistics);
   std::size_t size() const;
   double value(std::span<const double> cells) const;
-  /// Returns false if the sums define no value: a single class has no area under ranks.
+  /// Returns false if the sums define no value: with a single class, for example, there is no area under the
+  /// ROC curve.
   bool is_defined(std::span<const double> cells) const;
 
  private:

@@ -29,7 +29,7 @@ TerminalFilter::~TerminalFilter() {
   put(passes_all_ ? cut_ : printable(cut_));
   target_->pubsync();
   if (stream_.rdbuf() == this) {
-    const std::ios_base::iostate state = stream_.rdstate();  // rdbuf() resets it
+    const std::ios_base::iostate state = stream_.rdstate();  // rdbuf() resets the state
     stream_.rdbuf(target_);
     stream_.clear(state);
   }
