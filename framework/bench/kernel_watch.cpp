@@ -84,7 +84,7 @@ void KernelWatch::begin(const char* label) {
 }
 
 void KernelWatch::end() {
-  if (running_.empty()) return;  // began before the watch
+  if (running_.empty()) return;  // the kernel began before the watch
   close(running_.back());
   running_.pop_back();
 }

@@ -25,21 +25,21 @@ struct KernelWork {
   double bytes = 0.0;
 };
 
-/// The numbers of which the formulas are made. Letters are those of encore/shape.hpp.
+/// The numbers in the formulas of kernel_work.cpp. Letters are those of encore/shape.hpp.
 struct StepShape {
   BatchSize batch;                   ///< N, B, the sum of T squared
-  std::int64_t distinct = 0;         ///< tokens that differ
+  std::int64_t distinct = 0;         ///< number of different tokens in the batch
   std::int64_t width = 0;            ///< C
   std::int64_t table_width = 0;      ///< E, of the embedding; C but where that is factorised
   std::int64_t head_size = 0;        ///< D
   std::int64_t attention_width = 0;  ///< H D
   std::int64_t classes = 0;          ///< K
   std::int64_t parameters = 0;       ///< P
-  GradientCounts gradients;          ///< of these: which had a gradient in the step
-  std::int64_t state_blocks = 0;     ///< of the optimizer
+  GradientCounts gradients;          ///< counts of parameters that had a gradient in the step
+  std::int64_t state_blocks = 0;     ///< number of the optimizer's states, each of P values
   bool shrinks = false;              ///< weights decay apart from their gradient
   bool penalty = false;              ///< weights decay as part of their gradient, or of what is made of it
-  std::int64_t copied = 0;           ///< those that passes read as a copy in the type of activations
+  std::int64_t copied = 0;           ///< parameters that passes read as a copy in the type of activations
   std::int64_t bias_rows = 0;        ///< sum of the outputs of all matrices with a bias
   std::int64_t hidden_rows = 0;      ///< sum of F over the feed-forward layers without a gate
   std::int64_t gated_rows = 0;       ///< sum of F over those with one

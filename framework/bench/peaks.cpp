@@ -23,7 +23,8 @@ namespace encore {
 #if defined(ENCORE_HAVE_REGISTER_LOOPS)
 namespace {
 
-// Each loop adds products of a small constant to its sums; sums that grow for ever stay finite in float32.
+// The number of sums of a loop, by the number of registers. Each loop adds products of a small constant to
+// its sums; sums that grow for ever stay finite in float32.
 constexpr int sums_wide = 16;    // of 32 registers
 constexpr int sums_narrow = 12;  // of 16
 constexpr std::size_t page = 4096;
@@ -123,7 +124,8 @@ __attribute__((target("avx2"))) double sum_avx2(const double* data, std::size_t 
   return _mm256_cvtsd_f64(sums[0]);
 }
 
-/// Four sums from two and two factors, as a product by blocks has them. `one`: that number as a factor.
+/// Computes four sums from two factors on each side, as a product of matrices by blocks does. `one`: the
+/// number 1 as a factor.
 template <class Factor, void (*Multiply)()>
 float run_tiles(std::int64_t turns, Factor one) {
   using Tiles = amx::HardwareTiles;
