@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether a file or folder has this content; an unreadable one does not.
+/// Returns whether a file or folder has this content; false if it is unreadable.
 bool has_content(const fs::path& path, const std::string& sha256) try {
   std::error_code missing;
   return fs::exists(path, missing) && sha256_of_bytes_of_content(path) == sha256;

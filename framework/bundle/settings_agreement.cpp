@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-/// The value of a dotted key in the resolved experiment; null where there is none.
+/// Returns the value of a dotted key in the resolved experiment; null if there is none.
 const json* setting(const json& config, std::string_view key) {
   const json* at = &config;
   while (!key.empty()) {
@@ -30,7 +30,7 @@ bool is_path(const json& value) {
   return first.is_string() && first.get_ref<const std::string&>().starts_with('/');
 }
 
-/// Numbers of equal value are equal only where both are whole, or neither is.
+/// Returns whether two values are equal. Numbers of equal value differ if only one of them is an integer.
 bool same(const json& a, const json& b) {
   return a == b && a.is_number_float() == b.is_number_float() && a.is_boolean() == b.is_boolean();
 }
