@@ -7,7 +7,7 @@
 
 namespace encore {
 
-/// `packed` puts nothing between sequences. `padded` adds padding behind each one; it exists for comparisons.
+/// `packed` has nothing between sequences. `padded` has padding after each one; it exists for comparisons.
 enum class Batching : std::uint8_t { packed, padded };
 
 }  // namespace encore

@@ -134,7 +134,7 @@ std::string choice_list(const std::vector<std::string>& choices) {
   return text;
 }
 
-// For a list, the message shows the wrong element; for anything else, the value itself.
+// Returns the value as the message shows it: the wrong element of a list, any other value itself.
 std::string found(const Value& value, OptionType type) {
   const bool of_numbers = type == OptionType::number_list;
   const auto fits = [&](const Value& element) {

@@ -23,7 +23,8 @@ Option required_integer(std::string name, OptionRule rule) {
   return {std::move(name), OptionType::integer, std::nullopt, true, {}, std::move(rule)};
 }
 
-/// The options of a table that names another run: one in the database, or a file that trains it first.
+/// Returns the options of a table that names another run: one in the database, or a file that trains it
+/// first.
 Schema named_run(std::string help) {
   return Schema()
       .optional("run", OptionType::text, {.help = std::move(help)})

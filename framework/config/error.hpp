@@ -29,7 +29,7 @@ struct Problem {
   std::string key;
   std::string message;
 
-  /// "sweep.toml:14:3: unknown option ..."
+  /// Returns "sweep.toml:14:3: unknown option ...".
   std::string text() const;
 };
 

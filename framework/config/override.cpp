@@ -32,12 +32,12 @@ Value parse_value(const std::string& text) {
     Value parsed = parse_toml("value = " + text, "");
     if (parsed.table().size() == 1) return std::move(parsed.table().front().value);
   } catch (const Error&) {
-    // not a TOML value: a string without quotes
+    // If the text is not a TOML value, it is a string without quotes.
   }
   return {text, {}};
 }
 
-/// Splits "key=value" into its two sides; `usage` says what to write instead.
+/// Splits "key=value" into its two sides. `usage` is the correct form, for the message.
 Override split(const std::string& text, const std::string& usage, std::string& value) {
   const std::size_t equal = text.find('=');
   if (equal == std::string::npos || equal == 0) throw Error(usage);

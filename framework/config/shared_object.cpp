@@ -20,7 +20,7 @@ std::uint64_t end_of(std::uint64_t offset, std::uint64_t count, std::uint64_t si
 }
 
 /// Returns the size of the file that its header declares: the end of the tables of segments and sections.
-/// Linkers write the latter last.
+/// Linkers write the table of sections last.
 std::uint64_t told_size(const Elf64_Ehdr& header) {
   return std::max({std::uint64_t{sizeof header}, end_of(header.e_phoff, header.e_phnum, header.e_phentsize),
                    end_of(header.e_shoff, header.e_shnum, header.e_shentsize)});

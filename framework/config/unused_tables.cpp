@@ -13,7 +13,7 @@ namespace encore {
 
 namespace {
 
-/// The tables that a file replaces as a whole: its bases then vary nothing.
+/// Tables that a file replaces as a whole, so those of its bases have no effect.
 constexpr const char* varying[] = {"sweep", "search"};
 
 /// Returns "[sweep.grid] and [sweep.when]", or "[sweep]" if it has no such tables.

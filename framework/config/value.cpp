@@ -65,7 +65,8 @@ std::string shortest(double number) {
 std::string shortened(const std::string& text, std::size_t longest) {
   if (text.size() <= longest) return text;
   std::size_t end = longest;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;  // whole code points
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U)
+    --end;  // keeps code points whole
   return text.substr(0, end) + "...";
 }
 
