@@ -110,11 +110,11 @@ class LengthSorter {
   }
 
   std::span<const std::int32_t> lengths_;
-  std::vector<std::size_t> places_;  ///< by length: the place of its next example
+  std::vector<std::size_t> places_;  ///< the place of the next example of each length
   std::vector<std::int32_t> sorted_;
 };
 
-/// Sorts by the length that is counted, so that batches are full, and within it by all rows.
+/// Sorts by the length that fills batches, then by all rows.
 class Sorter {
  public:
   Sorter(const ExampleLengths& lengths, const BatchOptions& options) : by_rows_(lengths.rows) {

@@ -22,8 +22,8 @@ namespace {
 
 struct WireField {
   std::uint64_t number = 0;
-  std::string_view bytes;   ///< of one that has a length; else empty
-  std::uint32_t fixed = 0;  ///< of one that has four bytes
+  std::string_view bytes;   ///< the content of a field that has a length; else empty
+  std::uint32_t fixed = 0;  ///< the content of a field of four bytes
 };
 
 /// Iterates over the fields of one message, in their order.

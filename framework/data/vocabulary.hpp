@@ -29,8 +29,8 @@ inline constexpr const char* gap_token_beginning = "<extra_id_";
 inline constexpr const char* sentencepiece_header = "#sentencepiece";
 
 /// Returns the lines of a vocabulary file, as Tokenizer::load takes them. Throws Error naming file and line:
-/// missing or unreadable, not UTF-8, an empty line, a token that stands twice, no unknown token such as
-/// `[UNK]`. Tokenizer::load checks what else a tokenizer needs.
+/// missing or unreadable, not UTF-8, an empty line, a duplicate token, no unknown token such as `[UNK]`.
+/// Tokenizer::load checks what else a tokenizer needs.
 std::vector<std::string> load_vocabulary(const std::filesystem::path& path);
 
 /// Returns the names of the files beside it that load_vocabulary() also reads.
