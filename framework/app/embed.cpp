@@ -57,7 +57,7 @@ std::string wrong_question(const EmbedTextRequest& request) {
   return "";
 }
 
-/// Replaces the numbers of candidates by lines of the corpus. Numbers of words are removed, since they mean
+/// Replaces the numbers of candidates by lines of the corpus. Removes the numbers of words, because they mean
 /// nothing to users.
 void name_places(Json& nearest, const Corpus& corpus) {
   for (Json& each : nearest)

@@ -15,7 +15,7 @@ struct Overloaded : Handlers... {
   using Handlers::operator()...;
 };
 
-/// The value of a number, as far as the field has one.
+/// Returns the value of a member that is a number and has a value, else nothing.
 std::optional<double> number_in(const FieldSlot& slot) {
   return std::visit(Overloaded{[](const auto*) { return std::optional<double>(); },
                                [](const int* value) { return std::optional<double>(*value); },

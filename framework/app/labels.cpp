@@ -6,7 +6,8 @@ namespace encore {
 
 namespace {
 
-/// A word behind the first run may be meant as a tag.
+/// Returns the runs of a request of tag. A word after the first run may be meant as a tag, which the error
+/// message says.
 SelectedRuns tagged_runs(const TagRequest& request, const App& app, Store& store) try {
   return selected_runs(app, store, selection_from(request.selection));
 } catch (const UnknownRun& error) {

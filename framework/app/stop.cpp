@@ -15,7 +15,7 @@ namespace encore {
 
 namespace {
 
-/// Asks the running ones to stop.
+/// Asks the runs that are running to stop.
 std::vector<AskedRun> ask_runs(const App& app, Store& store, const std::vector<RunRow>& runs, StopWish wish) {
   std::vector<AskedRun> asked;
   std::set<std::int64_t> queued;

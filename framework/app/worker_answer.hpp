@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The answer of a worker about a trained model, as JSON on its standard output.
+// worker_answer() starts a worker with arguments about a trained model, relays its progress, and returns its
+// answer: JSON on the worker's standard output. embed, evaluate, quantize and retrain call it.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +17,7 @@ namespace encore {
 /// and other output go to `events`. Throws Error with the worker's message if it fails.
 std::string worker_answer_text(Events& events, const std::filesystem::path& worker,
                                const std::vector<std::string>& arguments, const std::string& input = "");
-/// The same as parsed JSON.
+/// Returns the answer of worker_answer_text() as parsed JSON.
 nlohmann::ordered_json worker_answer(Events& events, const std::filesystem::path& worker,
                                      const std::vector<std::string>& arguments,
                                      const std::string& input = "");
