@@ -30,8 +30,9 @@ void require_parameters(const LayerPlan& plan) {
   }
 }
 
-/// A parameter that the layer in a later block shares with that of the first block must exist. Parameters
-/// that it shares with other parts are known to a model only.
+/// Checks shared parameters: a parameter that the layer in a later block shares with the first block must
+/// exist there. Parameters that it shares with other parts are known only in a model, so they are not
+/// checked.
 int require_shared(const LayerPlan& first, const LayerPlan& later, const std::string& path) {
   int shared = 0;
   for (const ParameterSpec& spec : later.parameters()) {

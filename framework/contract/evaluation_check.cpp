@@ -8,7 +8,7 @@
 namespace encore {
 namespace {
 
-/// The defaults with each share that may be 0, such as that of a dropout, set to 0.
+/// Returns the defaults with each share that may be 0, such as that of a dropout, set to 0.
 std::vector<OptionsVariant> variants_without_shares(const Schema& schema) {
   std::vector<OptionsVariant> variants;
   OptionsVariant all = {"every share at 0", default_options(schema)};
@@ -50,7 +50,7 @@ std::string check_evaluation(const std::vector<OptionsVariant>& variants, const 
         ++drawing;
         continue;
       }
-      for (std::size_t i = 0; i < training.size(); ++i)  // evaluation has them first, then predictions
+      for (std::size_t i = 0; i < training.size(); ++i)  // evaluation has predictions after these
         require(digest_of(training[i].values) == digest_of(evaluation[i].values),
                 training[i].name + " in evaluation does not have the bits that it has in training, with " +
                     variant.name +

@@ -75,7 +75,7 @@ bool GradientCheck::compare(const CheckedTensor& tensor, const std::vector<doubl
   return true;
 }
 
-/// (f(-2h) - 8 f(-h) + 8 f(h) - f(2h)) / (12 h), with an error of order h^4.
+/// Returns the numeric derivative (f(-2h) - 8 f(-h) + 8 f(h) - f(2h)) / (12 h), with an error of order h^4.
 double GradientCheck::differentiate(const CheckedTensor& tensor, const std::vector<double>& direction,
                                     double h) {
   const auto at = [&](double distance) {

@@ -11,7 +11,8 @@
 namespace encore {
 namespace {
 
-/// In the order of their paths: the trained ones between two that are frozen. The matrix has several chunks.
+/// Returns the parameters in the order of their paths: the trained ones between two that are frozen. The
+/// matrix has several chunks.
 std::vector<NamedParameter> parameters_of(const OptimizerSetup& setup) {
   const auto trained = [&](std::size_t i, const char* name, std::vector<std::int64_t> shape) {
     return NamedParameter{.path = std::string("layer.") + name,

@@ -34,7 +34,7 @@ std::string without_last_newline(std::string text) {
   return text;
 }
 
-/// Puts NUL in place of a byte in the middle, and appends one.
+/// Returns the text with NUL in place of a byte in the middle, and one more at the end.
 std::string with_nul(std::string text) {
   if (!text.empty()) text[text.size() / 2] = '\0';
   return text + '\0';

@@ -54,7 +54,8 @@ std::string refusal(const Schema& schema, const std::string& subject, Value tabl
   return text;
 }
 
-/// Swaps two letters, as in a typical mistake; appends one if that changes nothing.
+/// Returns the name with two letters swapped, as in a typical mistake, or with one more letter if that
+/// changes nothing.
 std::string mistyped(const std::string& name) {
   std::string wrong = name;
   if (wrong.size() > 2) std::swap(wrong[wrong.size() / 2], wrong[wrong.size() / 2 - 1]);

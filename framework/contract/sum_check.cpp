@@ -12,7 +12,8 @@ namespace {
 
 constexpr RandomKey key{3, 141, 59};
 
-/// A layer with a trunk and a branch, whose sum is made before it or by it.
+/// A layer under test with the two tensors of its sum, trunk and branch. The sum is made by another kernel
+/// before, or by the layer.
 class SummedLayer {
  public:
   SummedLayer(const Device& device, std::unique_ptr<Layer> layer, std::int64_t width, DType type,
@@ -41,7 +42,7 @@ class SummedLayer {
     return results;
   }
 
-  /// `shared`: the branch's gradient lies where the trunk's does.
+  /// Runs the layer, which makes the sum. `shared`: the branch's gradient lies where the trunk's does.
   std::vector<TrialResult> made_within(bool shared) {
     OwnedTensor x = rows(0), trunk = rows(1), dtrunk = rows(0), other = rows(0);
     x.set(branch_.values());
@@ -58,7 +59,7 @@ class SummedLayer {
     return plan_;
   }
 
-  /// The values of the trunk (1), the branch (2), the output's gradient (3); NaN (0).
+  /// Returns values of the trunk (1), the branch (2) or the output's gradient (3); NaN for 0.
   OwnedTensor rows(std::uint64_t purpose) const {
     OwnedTensor tensor(type_, {batch_.rows(), plan_.width()});
     if (purpose == 0)
@@ -68,7 +69,7 @@ class SummedLayer {
     return tensor;
   }
 
-  /// Both passes; x: the place of the sum after forward.
+  /// Runs both passes. x: the place of the sum after forward.
   std::vector<TrialResult> run(const OwnedTensor& x, Tensor dx, Tensor trunk = {}, Tensor dtrunk = {}) {
     const OwnedTensor output = rows(0);
     Step::Bound bound = memory_.bound(training_);

@@ -26,7 +26,7 @@ std::vector<OutputRule> rules_of(const Task& task) {
   return rules;
 }
 
-/// Empty strings where the truth has none.
+/// Returns the truth of each record as text; empty strings for records without one.
 Records::Texts true_texts(const TaskFields& fields, const Records& records) {
   for (const std::string& field : fields.truth)
     for (const Records::Field& each : records.fields())
@@ -83,7 +83,7 @@ Records TaskSamples::records_of(SampleSet set) const {
           fields);
     refused = "reader \"" + reader.name + "\" does not give " + quoted_list(missing) + ", which it needs; ";
   }
-  // A file for a reader of the plugin need not be one for its task.
+  // A file for a reader of the plugin need not fit its task.
   if (!data_.readers.empty() && !data_.chosen) return sample_records(fields, set);
   throw Error("--data " + data_.name() + ": " +
               (refused.empty() ? "the plugin has no reader for it; " : refused) + "name one that gives " +

@@ -12,7 +12,7 @@
 namespace encore {
 namespace {
 
-/// Open until the program ends.
+/// Starts Kokkos, which stays open until the program ends.
 void start_kokkos() {
   static const KokkosSession kokkos;
 }
