@@ -36,7 +36,7 @@ struct FieldPlace {
   FieldSlot type;  ///< a null pointer
   std::size_t offset = 0;
 
-  /// Returns the member of a request.
+  /// Returns the member at this place in a request.
   FieldSlot in(void* request) const {
     char* const member = static_cast<char*>(request) + offset;
     return std::visit(

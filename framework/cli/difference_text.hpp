@@ -13,14 +13,14 @@
 
 namespace encore {
 
-/// One row per difference; `a` and `b` head the columns of values.
+/// Prints one row for each difference; `a` and `b` head the columns of values.
 void print_differences(std::ostream& out, const Terminal& terminal,
                        const std::vector<Difference>& differences, const std::string& a, const std::string& b,
                        int indent = 0);
 
-/// Section, key, complete values and origins of both sides.
+/// Prints section, key, complete values and origins of both sides.
 void print_differences_csv(std::ostream& out, const std::vector<Difference>& differences);
-/// [{"section", "key", "a", "b", "origin_a", "origin_b"}]
+/// Returns [{"section", "key", "a", "b", "origin_a", "origin_b"}].
 nlohmann::ordered_json differences_json(const std::vector<Difference>& differences);
 
 }  // namespace encore

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// doctor: prints the findings about this machine, with advice.
+// exp doctor: prints the findings about this machine, with advice. app/doctor.cpp makes the checks.
 #include "app/doctor.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints the drift of weights and losses as tables. Read next: drift_text.hpp.
+// Prints the drift of weights and losses as tables, for diff and verify. Read next: drift_text.hpp.
 #include "cli/drift_text.hpp"
 
 #include <ostream>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// embed: prints vectors and nearest neighbours.
+// exp embed: prints vectors and nearest neighbours. app/embed.cpp gets them from the worker.
 #include "app/embed.hpp"
 
 #include "base/load_file.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints the scores of `exp evaluate`. Measures of labels are columns of one table, whose last row is the
-// measure over all labels. Read next: evaluation_text.hpp.
+// Prints the scores of `exp evaluate`, for evaluate_verb.cpp. Measures of labels are columns of one table,
+// whose last row is the measure over all labels. Read next: evaluation_text.hpp.
 #include "cli/evaluation_text.hpp"
 
 #include <algorithm>
@@ -50,7 +50,7 @@ std::string title_of_column(const Measure& measure) {
   return is_family(measure) ? family_name(measure) : measure.name;
 }
 
-/// "test.en, test.de"
+/// Returns the names of the files: "test.en, test.de".
 std::string files_text(const Json& answer) {
   std::string names;
   for (const Json& source : answer.value("files", Json::array()))
@@ -68,7 +68,7 @@ std::string counts_text(const Json& answer) {
   return text;
 }
 
-/// Returns the names of the overall measures in it.
+/// Prints the table of labels. Returns the names of the measures over all labels in it.
 std::set<std::string> print_labels(std::ostream& out, const Scored& evaluated, const Terminal& terminal) {
   std::vector<Measure> families;
   std::set<std::string> labels, overall;

@@ -17,7 +17,8 @@ namespace encore {
 std::string evaluation_text(const std::string& run, const nlohmann::ordered_json& answer,
                             const Terminal& terminal);
 
-/// The lines of a CSV with the columns of `evaluation_columns`; a measure over all labels has an empty label.
+/// Returns the lines of a CSV with the columns of `evaluation_columns`; a measure over all labels has an
+/// empty label.
 std::string evaluation_csv(const std::string& run, const nlohmann::ordered_json& answer);
 inline constexpr const char* evaluation_columns = "run,measure,label,value\n";
 

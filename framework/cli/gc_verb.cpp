@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// gc: prints what was removed, or would be removed.
+// exp gc: prints which garbage was removed, or would be removed. app/removal.cpp finds and removes it.
 #include "app/removal.hpp"
 
 #include <nlohmann/json.hpp>

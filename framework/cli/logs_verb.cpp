@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// logs: prints the logs of runs.
+// exp logs: prints the logs of runs, attempt by attempt. app/logs.cpp reads and follows them.
 #include "app/logs.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints the costs of models for `exp plan --size` as tables. Read next: plan_text.hpp.
+// Prints the costs of models for `exp plan --size` as tables (print_sizes, called by plan_verb.cpp). Read
+// next: plan_text.hpp.
 #include <ostream>
 
 #include <nlohmann/json.hpp>
@@ -15,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// "109,514,298 parameters"; "all of them trained", "294,912 of them trained".
+/// Returns "109,514,298 parameters", with "all of them trained" or "294,912 of them trained".
 std::string parameters_text(const Json& model) {
   const auto all = model.at("parameters").get<std::int64_t>(),
              trained = model.at("trained").get<std::int64_t>();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// plan: prints what run would do.
+// exp plan: prints what `exp run` would do. app/plan.cpp makes the plan, plan_text.hpp prints it.
 #include "app/plan.hpp"
 
 #include <nlohmann/json.hpp>

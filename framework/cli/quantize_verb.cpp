@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// quantize: prints the effect of integer weights on size and scores.
+// exp quantize: prints the effect of integer weights on size and scores. app/quantize.cpp starts the workers.
 #include "app/quantize.hpp"
 
 #include <sstream>
@@ -67,7 +67,7 @@ void print_scores(std::ostream& out, const Terminal& terminal, const Json& answe
   table.print(out, terminal, 2);
 }
 
-/// Returns the measurement that decided.
+/// Returns the text of the measurement that decided the result.
 std::string cost_text(const Json& answer) {
   const std::string after = number_text(answer.at("cost").at("after").get<double>());
   const std::string sample = answer.at("sample").dump();

@@ -10,7 +10,7 @@ namespace encore {
 
 /// Returns the state with its colour.
 Cell state_cell(RunState state);
-/// The same for a run, which is "queued" while a scheduler's job waits to start it.
+/// Returns the state of a run, which is "queued" while a scheduler's job waits to start it.
 Cell state_cell(RunState state, const std::optional<SchedulerNote>& note);
 
 }  // namespace encore

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// stop: prints which runs and sessions were asked to stop.
+// exp stop: prints which runs and sessions were asked to stop. app/stop.cpp asks them.
 #include "app/stop.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// version: prints the versions of Encore and its parts.
+// exp version: prints the versions of Encore and its parts. app/version.cpp reads them.
 #include "app/version.hpp"
 
 #include "cli/verbs.hpp"
