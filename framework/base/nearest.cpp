@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Edit distances, and lists of names for "did you mean" in messages. Read next: nearest.hpp.
+// Finds similar names by edit distance, and words "did you mean" and lists of names for messages about
+// unknown names. Read next: nearest.hpp.
 #include "base/nearest.hpp"
 
 #include <algorithm>
