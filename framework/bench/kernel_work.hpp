@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Declares how much each kernel has to do in a step: the one place with operations and bytes, by label.
-// StepCase asks once for each kernel that a watched step has launched; exp bench divides by its seconds.
-// Products are not here: their shape is their label (kernels/products/product_label.hpp). On a host they
-// also do what column_sums, relu_backward and gelu_backward do on a GPU, which then have no work of their
-// own.
-//
-// Operations are those of the formula (a fused multiply-add is two; exp, sqrt and a division are one each).
-// Bytes count every operand once, however often the kernel reads it: what memory must at least carry if
-// nothing is in a cache. A kernel that is not in the list has unknown work, and is shown so; so is each
-// kernel on rows in a model with a decoder, because one label then covers rows of source and target.
+// work_of_kernel(): the operations and bytes of each kernel in a step, by its label. StepCase calls it for
+// each kernel of a watched step; `exp bench` divides by the seconds. A kernel without a row in
+// kernel_work.cpp is shown as unknown, as are kernels on rows of a model with a decoder, since one label then
+// covers source and target. Products are not here: their shape is their label
+// (kernels/products/product_label.hpp).
 #pragma once
 
 #include <cstdint>
@@ -20,6 +15,11 @@
 
 namespace encore {
 
+/// Operations are those of the formula (a fused multiply-add is two; exp, sqrt and a division are one each).
+/// Bytes count every operand once, however often the kernel reads it: the bytes that memory must at least
+/// transfer if nothing is in a cache.
+/// On a host, products include the work of column_sums, relu_backward and gelu_backward, which are kernels of
+/// their own only on a GPU.
 struct KernelWork {
   double flops = 0.0;
   double bytes = 0.0;
