@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The checks of `exp doctor`, one group of functions for each part of the machine. Read next: doctor.hpp.
+// The checks of `exp doctor`, one group of functions for each part of the machine. cli/doctor_verb.cpp calls
+// examine(); a new check is added there. Read next: doctor.hpp.
 #include "app/doctor.hpp"
 
 #include <fcntl.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rules of a Form and check(), which applies them to a request. Read next: form.hpp.
+// The rules of a Form and check(), which applies them to a request. cli/binder.cpp calls check() after it has
+// read the command line. Read next: form.hpp.
 #include "app/form.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp tag` and `exp note`: reads and writes tags and notes of runs. Read next: labels.hpp.
+// `exp tag` and `exp note`: reads and changes the tags and notes of runs in the database. cli/label_verbs.cpp
+// prints them. Read next: labels.hpp.
 #include "app/labels.hpp"
 
 namespace encore {

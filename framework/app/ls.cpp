@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp ls`: selects and sorts runs, and gathers their scores and columns. Read next: ls.hpp.
+// `exp ls`: selects and sorts runs, and gathers their scores and columns. cli/ls_verb.cpp and
+// cli/run_list.cpp print them. Read next: ls.hpp.
 #include "app/ls.hpp"
 
 #include <algorithm>
