@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Differences between two runs as a table and as JSON, for every verb that shows them.
+// Prints differences between two runs (analysis/difference.hpp) as a table, CSV and JSON. diff_verb.cpp and
+// explain_verb.cpp call it.
 #pragma once
 
 #include <iosfwd>

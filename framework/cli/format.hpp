@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times and numbers in columns, for the terminal. Other formats are in document/quantity.hpp.
+// Times and numbers in columns, for the terminal. All verbs with tables use it. Other formats are in
+// document/quantity.hpp.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp gc: prints which garbage was removed, or would be removed. app/removal.cpp finds and removes it.
+// exp gc: prints which garbage was removed, or would be removed. app/removal.cpp finds and removes it. Read
+// next: app/removal.hpp.
 #include "app/removal.hpp"
 
 #include <nlohmann/json.hpp>

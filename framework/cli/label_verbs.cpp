@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp tag and exp note: print the tags and notes of runs. app/labels.cpp changes them.
+// exp tag and exp note: print the tags and notes of runs. app/labels.cpp changes them. This file also
+// separates tags such as -draft from options.
 #include <algorithm>
 
 #include <nlohmann/json.hpp>

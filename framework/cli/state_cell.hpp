@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The state of a run as a table cell, with its colour.
+// state_cell(): the state of a run as a table cell, with its colour. All tables of runs use it, so that a
+// state looks the same everywhere.
 #pragma once
 
 #include "cli/table.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp status: prints the progress of runs, once or every second. app/status.cpp reads it.
+// exp status: prints the progress of runs, once or every second. app/status.cpp reads it. Read next:
+// app/status.hpp.
 #include "app/status.hpp"
 
 #include <algorithm>

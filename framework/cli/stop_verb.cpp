@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp stop: prints which runs and sessions were asked to stop. app/stop.cpp asks them.
+// exp stop: prints which runs and sessions were asked to stop. app/stop.cpp asks them. Read next:
+// app/stop.hpp.
 #include "app/stop.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The verdict of a verification as text: `exp verify` prints all lines, `exp show` the first line.
+// The verdict of a verification as text: `exp verify` prints all lines (verify_screen.hpp), `exp show` the
+// first line (show_text.cpp).
 #pragma once
 
 #include <string>
