@@ -99,7 +99,7 @@ struct ModelTable {
 
   LayerTable norm;
   std::vector<LayerTable> block;  ///< in the order of `model.block`
-  bool causal = false;            ///< whether a row depends only on rows before it
+  bool causal = false;            ///< a row depends only on itself and rows before it
   /// A causal stack over the second input of the examples. Its layers may read the rows of the first one.
   std::optional<StackTable> decoder;
   HeadTable head;
