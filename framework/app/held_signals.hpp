@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HeldSignals: blocks the signals that would end this process while it has temporary files and no signal
-// handler yet.
+// HeldSignals blocks the signals that would end this process while it has temporary files and no signal
+// handler yet. cli/serve_verb.cpp and served_models.cpp hold them while bundles are unpacked.
 #pragma once
 
 #include <signal.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ls: lists runs with their scores, the newest first or sorted by a column. cli/ls_verb.cpp prints the list;
-// status and bundle show use its columns.
+// cli/bundle_text.cpp uses varied_columns() to show in which options the runs of a bundle differ.
 #pragma once
 
 #include <map>
