@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp embed: prints vectors and nearest neighbours of texts or words. app/embed.cpp gets them from the
+// exp embed: prints vectors and nearest neighbours of inputs or words. app/embed.cpp gets them from the
 // worker. Read next: app/embed.hpp.
 #include "app/embed.hpp"
 
