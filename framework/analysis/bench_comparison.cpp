@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Matches the cases of two measurements, and judges each by the ratio of medians in seconds and in
-// calibrations.
+// Compares a measurement of `exp bench` with an earlier one (compare_benches, called by cli/bench_verb.cpp):
+// pairs the cases with equal settings, and judges each by the ratio of its medians, in seconds and in units
+// of the calibration of the same round. Read bench_comparison.hpp first.
 #include "analysis/bench_comparison.hpp"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ using nlohmann::json;
 
 namespace {
 
-/// Kernels with a smaller share of a step are not listed.
+/// The smallest share of a step with which a kernel is listed.
 constexpr double least_share = 0.01;
 
 std::span<const double> samples_of(const BenchCase& one, const std::string& quantity) {
@@ -30,8 +31,8 @@ Change change_of(const Interval& interval, double threshold) {
   return Change::unclear;
 }
 
-/// Returns why the seconds of one cannot be compared with those of the other: fields of the machine and of
-/// the work. Versions of compiler and libraries may differ, because their effect is what is asked.
+/// Returns why the seconds of the two cases cannot be compared: fields of the machine and of the work that
+/// differ. Versions of compiler and libraries may differ, because the comparison is to show their effect.
 std::vector<std::string> why_incomparable(const BenchCase& before, const BenchCase& now) {
   std::vector<std::string> reasons;
   const auto compare = [&](const char* field, const json& a, const json& b) {
@@ -49,7 +50,8 @@ std::vector<std::string> why_incomparable(const BenchCase& before, const BenchCa
   return reasons;
 }
 
-/// Returns what else has changed: not a reason against comparing, but the first thing to check.
+/// Returns the other differences, such as versions. They allow a comparison, but they are the first thing to
+/// check.
 std::vector<std::string> what_changed(const BenchCase& before, const BenchCase& now) {
   std::vector<std::string> changes;
   const auto compare = [&](const char* name, const json& a, const json& b, const char* key) {

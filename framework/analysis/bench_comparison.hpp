@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds what is slower or faster between two measurements of `exp bench`. Cases are paired by their settings;
-// only the step decides. A regression must show in the seconds of a step and in those over the calibration of
-// the same round, so that a machine that is slower today raises no alarm.
+// BenchComparison says what is slower or faster between two measurements of `exp bench`. Cases are paired by
+// their settings; only the time of a step decides. A regression must show in the seconds of a step and in
+// these seconds divided by the calibration of the same round, so that a machine that is slower today raises
+// no alarm. cli/bench_verb.cpp calls compare_benches, cli/bench_text.cpp prints the result.
 #pragma once
 
 #include <string>
@@ -14,7 +15,7 @@ namespace encore {
 
 enum class Change {
   slower,       ///< the whole interval lies beyond the threshold: a regression
-  faster,       ///< the same on the other side
+  faster,       ///< the whole interval lies beyond the threshold on the other side
   unchanged,    ///< the whole interval lies within the threshold
   unclear,      ///< the interval crosses the threshold: more rounds are needed
   incomparable  ///< another machine or other work
@@ -22,30 +23,31 @@ enum class Change {
 const char* name_of(Change change);
 
 struct BenchChange {
-  std::string name;      ///< of the case
+  std::string name;      ///< name of the case
   std::string quantity;  ///< "step", "kernel encore::layer_norm" ...
   Change change = Change::unclear;
   Ratio seconds;                          ///< new over old
-  Ratio calibrated;                       ///< the same of what each round's calibration was divided out of
-  double share = 1.0;                     ///< of the new step
-  std::vector<std::string> reasons = {};  ///< of incomparable: `device is "A" and "B"`
+  Ratio calibrated;                       ///< new over old, in seconds / calibration of the round
+  double share = 1.0;                     ///< share of the new step, in [0, 1]
+  std::vector<std::string> reasons = {};  ///< set if `incomparable`: `device is "A" and "B"`
 };
 
 struct BenchComparison {
-  std::vector<BenchChange> steps;    ///< one for each case that both have: these decide
-  std::vector<BenchChange> kernels;  ///< of those cases: what explains them
+  std::vector<BenchChange> steps;    ///< one for each case that both measurements have; only these decide
+  std::vector<BenchChange> kernels;  ///< kernels of these cases, which explain the change of a step
   std::vector<std::string> missing;  ///< cases of the old one that the new one lacks
   std::vector<std::string> changed;  ///< "compiler: GNU 12.2.0, now GNU 13.1.0": what may explain it
 
   bool regression() const;
 };
 
-/// Returns the verdict on one quantity; threshold as a fraction, 0.05. Old and new: seconds round by round,
-/// and the calibration of the same rounds.
+/// Returns the verdict on one quantity. `before` and `now` hold its seconds, round by round; the calibrations
+/// are those of the same rounds. `threshold` is a fraction, such as 0.05.
 BenchChange judge(std::span<const double> before, std::span<const double> before_calibration,
                   std::span<const double> now, std::span<const double> now_calibration, double threshold);
 
-/// Throws Error if no case of one is a case of the other, or a measurement lacks samples of some rounds.
+/// Compares all cases that both measurements have. Throws Error if they have no case in common, or if a
+/// measurement lacks samples of some rounds.
 BenchComparison compare_benches(const BenchResult& before, const BenchResult& now, double threshold);
 
 }  // namespace encore

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Turns samples of a measurement into medians, rates and shares.
+// Makes a BenchSummary (summarize): medians, rates and shares from the samples of a measurement of `exp
+// bench`. cli/bench_verb.cpp calls it for a new or a stored measurement. Read bench_summary.hpp first.
 #include "analysis/bench_summary.hpp"
 
 #include <algorithm>
@@ -13,7 +14,8 @@ using nlohmann::json;
 
 namespace {
 
-/// A larger spread is reported; so are shares of steal and of other processes.
+/// The smallest spread of the calibration, and the smallest share of steal or of other processes, that is
+/// reported.
 constexpr double noticeable_spread = 0.03;
 constexpr double noticeable_share = 0.02;
 constexpr std::string_view kernel_prefix = "kernel ";
@@ -31,12 +33,12 @@ double number(const json& object, const char* key) {
                                                                                : 0.0;
 }
 
-/// Returns null if there is none.
+/// Returns a member of the object, or null if it has no such member.
 json part(const json& object, const std::string& key) {
   return object.is_object() ? object.value(key, json()) : json();
 }
 
-/// Returns an empty string if there is none.
+/// Returns a string member of the object, or an empty string if it has no such member.
 std::string text(const json& object, const char* key) {
   const json value = part(object, key);
   return value.is_string() ? value.get<std::string>() : std::string();
@@ -137,7 +139,7 @@ void add_prices(const BenchCase& one, StepSummary& step) {
     if (const std::string fixed = text(reduction, "fixed"); quantities.empty())
       quantities = {fixed.empty() ? "gemm" : fixed};
     const std::vector<double> fixed = sum_of(one, quantities);
-    // It is not in this step, or was not requested; or the measurement lacks some of its rounds.
+    // The reduction is not in this step, or was not requested, or the measurement lacks some of its rounds.
     if (free.empty() || fixed.size() != free.size() || fixed.size() != seconds.size()) continue;
     std::vector<double> prices;
     for (std::size_t round = 0; round < fixed.size(); ++round) {

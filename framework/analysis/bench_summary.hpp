@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Summarises the samples of a measurement: medians with intervals, rates, shares, distances from the
-// machine's limits. The table, the JSON and the roofline of `exp bench` all read this one summary.
+// BenchSummary is a measurement of `exp bench` as medians with intervals, rates, shares, and distances from
+// the limits of the machine. cli/bench_verb.cpp makes it from the samples; the table (cli/bench_text.cpp),
+// the JSON (bench_summary_json.cpp) and the roofline (report/roofline.cpp) all read it.
 #pragma once
 
 #include <map>
@@ -20,7 +21,8 @@ struct MachineSummary {
     double size = 0.0;  ///< of the square matrices
     Measured flops;     ///< per second
   };
-  /// What the cores reach from registers, whatever the library; empty if it was not measured.
+  /// The highest speed of the cores, with operands in registers; it does not depend on the library. Empty if
+  /// it was not measured.
   struct Peak {
     std::string precision, instructions;
     Measured flops;  ///< per second
@@ -28,7 +30,7 @@ struct MachineSummary {
   /// Reads from one level of memory by all threads.
   struct Read {
     std::string level;
-    double holds = 0.0;  ///< bytes; 0: any number
+    double holds = 0.0;  ///< bytes that the level holds; 0: any number
     Measured bytes;      ///< per second
   };
   std::vector<Product> products;
@@ -41,30 +43,31 @@ struct MachineSummary {
   double calibration_spread = 0.0;
   double bandwidth() const;
   const Peak* core_peak(const std::string& precision) const;  ///< null where there is none
-  /// Returns the least seconds in which the machine could do that, from the closest level of memory that
-  /// holds what one call moves. Returns nothing if its peaks were not measured.
+  /// Returns the least seconds in which the machine could do this work, with reads from the smallest level of
+  /// memory that holds the bytes of one call. Returns nothing if the peaks were not measured.
   std::optional<double> least_seconds(const std::string& precision, double flops, double bytes,
                                       double calls) const;
 };
 
 struct KernelSummary {
   std::string label;
-  bool within_product = false;  ///< part of a product that is listed too: in no sum
+  bool within_product = false;  ///< part of a product that is listed too, so it is in no sum
   bool product = false;
   double calls = 0.0;                  ///< in a step
   Measured seconds;                    ///< in a step
   double share = 0.0;                  ///< of the watched step
   std::optional<double> flops, bytes;  ///< in a step; nothing: not known
-  /// Seconds needed at the speed of the library's best product and of memory, over those it took.
+  /// The seconds that the kernel would need at the speed of the library's best product and of memory, divided
+  /// by the seconds that it took.
   std::optional<double> limit;
-  std::optional<double> machine_limit;  ///< the same with the peaks of the cores and of the caches
+  std::optional<double> machine_limit;  ///< the same ratio for the peaks of the cores and of the caches
 };
 
 /// The price of the fixed order of one reduction.
 struct OrderPrice {
   std::string name;
   Measured fixed, free;  ///< seconds in a step
-  Measured price;        ///< their difference over the seconds of the step
+  Measured price;        ///< (fixed - free) / seconds of the step
 };
 
 struct StepSummary {
@@ -77,7 +80,7 @@ struct StepSummary {
   std::vector<KernelSummary> kernels;      ///< by falling seconds
   double outside_kernels = 0.0;            ///< share of the watched step
   std::vector<OrderPrice> prices;          ///< empty where it was not asked for
-  std::optional<Measured> price_of_order;  ///< their sum
+  std::optional<Measured> price_of_order;  ///< sum over `prices`
 };
 
 struct BenchSummary {
@@ -87,10 +90,11 @@ struct BenchSummary {
   nlohmann::json to_json() const;
 };
 
-/// The result outlives the summary.
+/// Summarises a measurement. The summary refers to `result`, which must outlive it.
 BenchSummary summarize(const BenchResult& result);
 
-/// Returns what a reader must know first: spread, steal, load, other processes. Empty: quiet.
+/// Returns warnings about the quality of the measurement: spread, steal, load, other processes. Returns no
+/// warning if the machine was quiet.
 std::vector<std::string> noise_notes(const BenchResult& result, const BenchSummary& summary);
 
 /// How much less time a step takes with more threads, compared with the gain of its matrix products alone.

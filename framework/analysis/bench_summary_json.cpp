@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes a BenchSummary as the JSON of `exp bench --json`.
+// Writes a BenchSummary (bench_summary.hpp) as the JSON of `exp bench --json`; cli/bench_verb.cpp prints it.
+// Scripts read the names of the fields, so a field may be added but never renamed.
 #include <cmath>
 
 #include "analysis/bench_summary.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Groups runs into candidates, collects their values, and writes the notices about repeats, environments and
-// missing values.
+// Groups runs into candidates (candidates_of), reads the value of each run from the store, and writes notices
+// about repeats, environments and missing values. comparison.cpp and report/against.cpp call it. Read
+// candidates.hpp first.
 #include "analysis/candidates.hpp"
 
 #include <algorithm>
@@ -36,8 +37,8 @@ std::string name_without_seed(const RunRow& run) {
   return run.name;
 }
 
-/// Returns the value of a completed run: that of its result, which is that of the best checkpoint, else the
-/// last measured one.
+/// Returns the run with its value: for a completed run the value of its best checkpoint, as its result has
+/// it, else the last measured one.
 Replicate replicate_of(Store& store, const RunRow& run, const std::string& metric) {
   Replicate replicate{.run = run, .missing = "", .environments = environments_of(store, run)};
   if (run.state != RunState::completed) {
@@ -55,14 +56,14 @@ Replicate replicate_of(Store& store, const RunRow& run, const std::string& metri
     replicate.missing = "has no " + metric;
     return replicate;
   }
-  // JSON holds a number that is not finite as null.
+  // JSON stores a number that is not finite as null.
   if (replicate.value && std::isfinite(*replicate.value)) return replicate;
   replicate.value.reset();
   replicate.missing = "its " + metric + " is not finite";
   return replicate;
 }
 
-/// Returns every numeric environment of its runs that have a value, each once.
+/// Returns the numeric environments of all runs with a value, each once.
 std::vector<nlohmann::json> environments_of(const Candidate& candidate) {
   std::vector<nlohmann::json> environments;
   for (const Replicate& replicate : candidate.runs) {
@@ -80,7 +81,7 @@ std::string joined(const std::vector<std::string>& parts) {
   return text;
 }
 
-/// Candidates of one question that differ only in their environments get these into their names.
+/// Adds their environments to the names of candidates that have one question and differ only in environments.
 void name_environments(std::vector<Candidate>& candidates, std::vector<std::string>& notices) {
   std::map<std::string, std::vector<Candidate*>> questions;
   for (Candidate& candidate : candidates)
@@ -106,7 +107,7 @@ void name_environments(std::vector<Candidate>& candidates, std::vector<std::stri
   }
 }
 
-/// The backend, then the group, distinguishes two candidates of one name.
+/// Adds the backend, then if needed the group, to the names of candidates with equal names.
 void make_names_unique(std::vector<Candidate>& candidates) {
   const auto shared = [&](const Candidate& candidate) {
     return std::count_if(candidates.begin(), candidates.end(),
@@ -122,8 +123,8 @@ void make_names_unique(std::vector<Candidate>& candidates) {
   extend([](const Candidate& candidate) { return candidate.group.substr(0, 8); });
 }
 
-/// The value of a seed by which a search chose its setting is too good; if there are fresh seeds, only they
-/// count.
+/// Leaves out the values of seeds by which a search chose a setting, if the setting has fresh seeds too: a
+/// value by which a setting was chosen is too high on average.
 void leave_out_chosen(const std::map<std::int64_t, std::string>& choosers, std::vector<Candidate>& candidates,
                       std::vector<std::string>& notices) {
   const auto chooser_of = [&](const Replicate& replicate) {
@@ -161,7 +162,7 @@ void require_metric(Store& store, const std::vector<RunRow>& runs, const std::st
     for (const MetricRow& row : store.read_metrics(run.number)) names.insert(row.name);
     if (names.count(metric) > 0) return;
   }
-  // Runs without any measurement are shown as such.
+  // Runs without any measurement are shown as candidates without values.
   if (names.empty()) return;
   const std::vector<std::string> list(names.begin(), names.end());
   throw Error("none of these runs has a metric \"" + metric + "\"" +
@@ -192,7 +193,7 @@ std::vector<Candidate> candidates_of(Store& store, const std::vector<RunRow>& ru
       replicates.push_back(std::move(all[i]));
       continue;
     }
-    // A repeat is not another draw of the seed: the newest complete one stands for its question.
+    // A repeat is not another draw of the seed, so only the newest complete run of a question counts.
     Replicate& other = all[i];
     notices.push_back(run.name + " and " + repeat->run.name +
                       " are repeats of one run (same seed, same question); only one of them counts");

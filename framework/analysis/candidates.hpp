@@ -26,13 +26,13 @@ struct Replicate {
   std::optional<double> value = {};
   std::string missing;
   std::vector<nlohmann::json> environments = {};  ///< numeric, of its attempts
-  bool is_chosen = false;  ///< a search chose the setting by this seed, and fresh seeds stand for it
+  bool is_chosen = false;  ///< a search chose the setting by this seed, so only its fresh seeds count
 };
 
 struct Candidate {
-  std::string name;  ///< what its runs' names have in common
+  std::string name;  ///< the common part of the names of its runs
   std::string group, backend;
-  std::vector<Replicate> runs = {};                ///< by seed; those without a value too
+  std::vector<Replicate> runs = {};                ///< sorted by seed, with those that have no value
   std::vector<double> values = {};                 ///< of the runs that have one, by seed
   double mean = 0.0;                               ///< NaN without values
   double deviation = 0.0;                          ///< of the sample; NaN with fewer than two
@@ -42,14 +42,15 @@ struct Candidate {
 /// Throws Error when no run has the metric, with the nearest name.
 void require_metric(Store& store, const std::vector<RunRow>& runs, const std::string& metric);
 
-/// Returns the candidates in the order of the runs. Of the repeats of one run one counts; `notices` names
-/// them, and candidates that are apart only for their plugin files or numeric environments. Where a search
-/// trained fresh seeds of a setting, the seeds whose scores chose it do not count: their mean is too good.
+/// Returns the candidates in the order of the runs. One run counts for all repeats of a question; `notices`
+/// names the repeats, and the candidates that differ only in plugin files or numeric environments. Where a
+/// search trained fresh seeds of a setting, the seeds whose scores chose it do not count, because their mean
+/// is too good.
 std::vector<Candidate> candidates_of(Store& store, const std::vector<RunRow>& runs,
                                      const CandidateOptions& options, std::vector<std::string>& notices);
 
-/// Notes which candidates have runs from several numeric environments, and which were computed in another one
-/// than the first.
+/// Adds notices about candidates with runs from several numeric environments, and about those with another
+/// environment than the first candidate.
 void note_environments(const std::vector<Candidate>& candidates, std::vector<std::string>& notices);
 
 /// Returns the values of all complete runs of a candidate that count and have the measure, such as "test/f1".

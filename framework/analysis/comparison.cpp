@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Chooses the test for each pair of candidates, corrects for the number of pairs, and words the reason of
-// each verdict.
+// Compares candidates pair by pair for `exp compare` and reports: chooses the test, corrects for the number
+// of pairs, and words the reason of each verdict. Read comparison.hpp first; the formulas are in
+// statistics.hpp.
 #include "analysis/comparison.hpp"
 
 #include <algorithm>
@@ -29,7 +30,7 @@ bool same_set(Store& store, const Candidate& a, const Candidate& b, const std::s
 }
 
 struct SharedSeeds {
-  std::vector<const Replicate*> a, b;  ///< of equal seeds, both with a value
+  std::vector<const Replicate*> a, b;  ///< a[i] and b[i] have equal seeds, and both have a value
 };
 
 SharedSeeds shared_seeds(const Candidate& a, const Candidate& b) {
@@ -57,8 +58,8 @@ std::vector<const Replicate*> with_value(const Candidate& candidate) {
   return found;
 }
 
-/// Tests pairs if at least two seeds, and half of those of the smaller side, have a value on both; else by
-/// Welch's test.
+/// Tests the difference over pairs of equal seeds if at least two seeds, and half of those of the smaller
+/// side, have a value on both sides; otherwise by Welch's test.
 void test_seeds(const Candidate& a, const Candidate& b, const SharedSeeds& shared, double level, Pair& pair) {
   pair.shared = shared.a.size();
   const std::size_t smaller = std::min(a.values.size(), b.values.size());
@@ -186,8 +187,8 @@ std::vector<std::size_t> ranking_of(const Comparison& comparison) {
     return pair.verdict == Verdict::higher || pair.verdict == Verdict::lower;
   });
   if (!all || comparison.pairs.empty()) return {};
-  // The order is by the number of candidates that each is higher than: paired differences on other seeds may
-  // order three in a circle.
+  // Candidates are sorted by the number of candidates that each is higher than. Sorting by pairs would fail:
+  // paired differences on different seeds may order three candidates in a circle.
   std::vector<std::size_t> wins(comparison.candidates.size()), order(comparison.candidates.size());
   for (const Pair& pair : comparison.pairs) ++wins[pair.verdict == Verdict::higher ? pair.a : pair.b];
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -287,7 +288,8 @@ std::string metric_text(const Metric& metric, double value) {
 
 namespace {
 
-/// Returns the decimals with which a number has `digits` digits from its first one on; nothing for 0 and NaN.
+/// Returns the number of decimals with which `value` has `digits` significant digits. Returns nothing for 0
+/// and NaN.
 std::optional<int> decimals_of(double value, int digits) {
   if (!std::isfinite(value) || value == 0.0) return std::nullopt;
   return digits - 1 - static_cast<int>(std::floor(std::log10(std::abs(value))));

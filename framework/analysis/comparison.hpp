@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Comparison says what can be concluded about each pair of candidates (candidates.hpp). It refuses more than
-// it says: without enough seeds nothing is ranked. `exp compare` selects runs (store/selection.hpp), asks
-// here, prints; the formulas are in statistics.hpp.
+// Comparison says what can be concluded about each pair of candidates (candidates.hpp). Without enough seeds
+// it ranks nothing and gives the reason. `exp compare` selects runs (store/selection.hpp), calls compare_runs
+// and prints the result; reports call the parts of it. The formulas are in statistics.hpp.
 #pragma once
 
 #include <cstddef>
@@ -22,15 +22,16 @@ struct CompareOptions {
   Metric metric = {};
   bool by_run = false;  ///< each run is a candidate of its own
   bool pool = false;    ///< runs from different plugin files and numeric environments are one candidate too
-  /// The difference that matters, in the metric's own unit; else the observed one.
+  /// The smallest difference that matters to the user, in the metric's own unit. Without a value the observed
+  /// difference is used.
   std::optional<double> detect = {};
-  double alpha = 0.05;  ///< of all pairs together; intervals cover 1 - alpha
+  double alpha = 0.05;  ///< error rate of all pairs together; intervals cover 1 - alpha
   double power = 0.8;
   bool examples = true;  ///< also test on the stored predictions, which reads every file
 };
 
 enum class Verdict {
-  higher,     ///< the first is
+  higher,     ///< the first candidate has the higher mean
   lower,      ///< the first is
   undecided,  ///< too few seeds for the spread
   refused,    ///< no test is possible
@@ -39,30 +40,31 @@ enum class Verdict {
 const char* name_of(Verdict verdict);
 
 struct Pair {
-  std::size_t a = 0, b = 0;  ///< candidates
+  std::size_t a = 0, b = 0;  ///< indices in `candidates`
   std::size_t shared = 0;    ///< seeds with a value on both sides
   bool same_set = true;      ///< whether both were scored on the same data
   std::size_t counted = 0;   ///< seeds of the smaller side that the test uses
   std::string test;          ///< "paired t", "Welch's t", or empty
   std::optional<TTest> seeds;
-  double difference = 0.0;  ///< of the means; in a paired test over the shared seeds; NaN without values
+  double difference = 0.0;  ///< of the means (in a paired test, over the shared seeds); NaN without values
   double corrected = 1.0;   ///< p of `seeds` after Holm's correction
-  std::optional<std::size_t> needed;  ///< seeds of each that would do
+  std::optional<std::size_t> needed;  ///< number of seeds of each candidate that would show the difference
   std::optional<PermutationTest> examples;
   double examples_corrected = 1.0;
   std::string no_examples;  ///< why there is no test on examples
   Verdict verdict = Verdict::refused;
-  std::string reason;  ///< of the verdict, a sentence without its final stop
+  std::string reason;  ///< of the verdict: a sentence without a full stop
 };
 
 struct Comparison {
   CompareOptions options;
   std::vector<Candidate> candidates;
   std::vector<Pair> pairs = {};
-  std::size_t family = 0;  ///< pairs by whose number p is corrected: at least those above
+  std::size_t family = 0;  ///< number of tests for which p is corrected; at least pairs.size()
   /// Facts needed to read the numbers: environments, data, repeats.
   std::vector<std::string> notices = {};
-  /// Candidates from the highest mean to the lowest; empty unless every pair is distinguished.
+  /// The indices of the candidates from the highest mean to the lowest. Empty unless every pair is
+  /// distinguished.
   std::vector<std::size_t> ranking = {};
 };
 

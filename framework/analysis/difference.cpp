@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collects the facts of a run from its settings, data, attempts and environment, in the order in which they
-// are shown.
+// Collects the facts of a run as named fields, from its settings, data, attempts and environment, and
+// compares those of two runs. The order of the fields is the order in which `exp diff` and `exp explain` show
+// them. Read difference.hpp first.
 #include "analysis/difference.hpp"
 
 #include <algorithm>
@@ -33,7 +34,8 @@ Facts sorted(Facts facts) {
   return facts;
 }
 
-/// Resolved paths are absolute, and no other text of a setting is.
+/// Returns whether a setting is a path: resolved paths are absolute, and no other setting is a string that
+/// begins so.
 bool is_path(const json& value) {
   return value.is_string() && value.get_ref<const std::string&>().starts_with('/');
 }

@@ -13,7 +13,7 @@
 
 namespace encore {
 
-/// One fact: {"configuration", "model.width", 384, "wnut17.toml:14:3"}.
+/// One fact about a run, such as {"configuration", "model.width", 384, "wnut17.toml:14:3"}.
 struct Field {
   std::string section;  ///< configuration, data, environment, build, host, plugins, code: in this order
   std::string key;
@@ -21,13 +21,13 @@ struct Field {
   std::string origin;  ///< place or source of a setting, path of a file; else empty
 };
 
-/// The facts by section in the order above, in a section by key.
+/// The facts of a run, sorted by section in the order above, then by key.
 using Facts = std::vector<Field>;
 
 /// Returns the question of a run: settings, seed and backend, and the content of the files it reads. The
 /// place of a file does not count, so settings that are paths are left out.
 Facts question_facts(Store& store, const RunRow& run);
-/// Returns the same for a run that is only planned.
+/// Returns the question of a run that is only planned.
 Facts question_facts(const Specification& specification);
 
 struct RunFacts {
@@ -35,7 +35,7 @@ struct RunFacts {
   bool told = false;  ///< whether an attempt has reported its environment, build, host, plugins, code
 };
 
-/// Returns all facts: the question, and what the last attempt that reported anything said of itself.
+/// Returns all facts: the question, and what the last attempt with a report has reported about itself.
 RunFacts all_facts(Store& store, const RunRow& run);
 
 struct Difference {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Keeps sums sparse: most examples add to few cells, and ten thousand shuffles visit each of them.
+// The permutation test of two models on the same examples (permutation_test, called by example_tests.cpp). It
+// stores sums sparsely, because most examples add to few cells and each of ten thousand shuffles visits all
+// of them. Read example_scores.hpp first.
 #include "analysis/example_scores.hpp"
 
 #include <cmath>
@@ -13,7 +15,7 @@ namespace encore {
 
 namespace {
 
-/// Returns what all runs add, example by example, `weight` times; no cell twice in an example.
+/// Returns the sums of all runs, example by example, `weight` times. No example has a cell twice.
 ExampleSums summed(std::span<const ExampleSums> runs, std::size_t weight, std::size_t cells) {
   ExampleSums sums;
   std::vector<double> total(cells, 0.0);
@@ -48,7 +50,7 @@ PermutationTest permutation_test(std::span<const ExampleSums> a, std::span<const
                                  const MeasureCells& cells, std::size_t shuffles, std::uint64_t seed) {
   ENCORE_REQUIRE(!a.empty() && !b.empty() && a.front().examples() == b.front().examples(),
                  "both sides have runs, and all of them the same examples");
-  // Both sides get equally many predictions, however many runs they have.
+  // Each side is weighted by the number of runs of the other one, so that both have equally many predictions.
   const std::size_t count = cells.size();
   const ExampleSums left = summed(a, b.size(), count), right = summed(b, a.size(), count);
   const std::vector<double> sum_left = total_of(left, count);
@@ -61,7 +63,8 @@ PermutationTest permutation_test(std::span<const ExampleSums> a, std::span<const
   };
   PermutationTest test{
       .difference = difference_of(sum_left), .p = 1.0, .examples = left.examples(), .shuffles = shuffles};
-  // No difference is as large as NaN, so p would wrongly be the smallest possible.
+  // If the difference were NaN, no shuffle would count as at least as large, and p would wrongly be the
+  // smallest possible value.
   if (!std::isfinite(test.difference))
     throw Error("the statistics of the predictions give a difference that is not finite");
   std::size_t as_large = 0;

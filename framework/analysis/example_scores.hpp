@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests on examples whether the difference between two models would be as large if each example's
-// predictions had been dealt to the two at random. It works for any measure that follows from sums over
-// examples (base/measures.hpp). predictions.hpp reads what each example adds, example_tests.cpp calls
-// it.
+// Tests whether two models differ: exchanges their predictions at random, example by example, and counts how
+// often the difference is at least as large. It works for any measure that follows from sums over examples
+// (base/measures.hpp). predictions.hpp reads what each example adds; example_tests.cpp calls the test.
 #pragma once
 
 #include <cstddef>
@@ -21,9 +20,10 @@ struct PermutationTest {
   std::size_t shuffles = 0;
 };
 
-/// Each side has at least one run, each run's sums for the same examples, all made by `cells`. The runs of a
-/// side are taken together: the measure is that of all their predictions, and an example's predictions of all
-/// runs change sides at once, so that seeds do not count as examples.
+/// Tests the difference between the runs `a` and the runs `b`, at least one on each side; each run has sums
+/// for the same examples, all made by `cells`. The runs of a side are taken together: the measure is that of
+/// all their predictions. The predictions of all runs for an example change sides at once, so that seeds do
+/// not count as examples.
 PermutationTest permutation_test(std::span<const ExampleSums> a, std::span<const ExampleSums> b,
                                  const MeasureCells& cells, std::size_t shuffles = 10000,
                                  std::uint64_t seed = 1);

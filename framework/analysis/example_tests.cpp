@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads sums from the files of predictions, and says why there are none.
+// Runs the permutation test for a pair of candidates: reads the example sums of each run from its predictions
+// file, or records why it cannot. comparison.cpp calls it. Read example_tests.hpp first.
 #include "analysis/example_tests.hpp"
 
 #include "analysis/predictions.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ExampleTests runs the tests on stored predictions of pairs of candidates. comparison.cpp asks once for each
-// pair; the test itself is in example_scores.hpp.
+// ExampleTests runs the permutation test (example_scores.hpp) on the stored predictions of two candidates.
+// comparison.cpp calls it once for each pair; the object keeps the files that it has read.
 #pragma once
 
 #include <map>
@@ -28,7 +28,7 @@ class ExampleTests {
 
   Store& store_;
   Metric metric_;
-  std::optional<MeasureCells> cells_;         ///< nothing where the metric does not follow from examples
+  std::optional<MeasureCells> cells_;         ///< nothing if the metric does not follow from examples
   std::map<std::int64_t, ExampleSums> sums_;  ///< by number of the run
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the settings that differ, joins those that change together, and gives each factor a short label.
+// Finds the factors of a list of runs (factors_of): the settings in which they differ, joined if they change
+// together, each with a short label. Reports, `exp ls` and `exp compare` call it. Read factors.hpp first.
 #include "analysis/factors.hpp"
 
 #include <algorithm>
@@ -62,7 +63,8 @@ std::vector<std::size_t> partition_of(const std::vector<std::string>& texts) {
   return partition;
 }
 
-/// Chooses, among settings that change together, the one that the user wrote: swept, a type, short.
+/// Returns whether `a` is the better name for settings that change together: first a swept one, then a type,
+/// then a short one, since the user wrote it most likely.
 bool names_better(const std::string& a, bool a_swept, const std::string& b, bool b_swept) {
   if (a_swept != b_swept) return a_swept;
   if (a.ends_with(".type") != b.ends_with(".type")) return a.ends_with(".type");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Factors are the settings that differ between some runs. A setting that changes only because another one
-// does, such as an option of a type, belongs to that factor. A report asks once (report/report_data.cpp),
-// `exp compare` for its key (report/candidate_key.hpp).
+// Factor: a setting in which some runs differ. A setting that changes only because another one does, such as
+// an option of a type, belongs to the factor of the other one. factors_of is called once for a report
+// (report/report_data.cpp), and by `exp ls` and `exp compare`.
 #pragma once
 
 #include <string>
@@ -13,14 +13,14 @@
 
 namespace encore {
 
-/// A setting that differs between runs, with others that always change together with it. Two that a sweep, a
-/// search or the command line has varied are two factors, whatever their values.
+/// A setting that differs between runs, with the others that always change together with it. Two settings
+/// that a sweep, a search or the command line has varied are two factors, even if they change together.
 struct Factor {
   std::string name;                    ///< of the setting that names it best: "model.layers"
-  std::string label;                   ///< the shortest end of it that no other factor has: "layers"
-  std::vector<std::string> keys;       ///< all of them, sorted
+  std::string label;                   ///< the shortest ending of `name` that no other factor has: "layers"
+  std::vector<std::string> keys;       ///< the keys of all its settings, sorted
   std::vector<nlohmann::json> levels;  ///< its values, sorted; null: the runs that have no such setting
-  std::vector<std::size_t> level;      ///< of each run
+  std::vector<std::size_t> level;      ///< index into `levels`, for each run
   bool numeric = false;                ///< all levels are numbers
 };
 

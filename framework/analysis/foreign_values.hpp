@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Guards against JSON of another shape than Encore writes: another program may have changed it, or made
-// the whole database. It wraps what reads the values of many runs: report/report.cpp and
-// comparison.cpp.
+// reading_values_of() runs code that reads stored JSON and turns its exceptions into one Error: another
+// program may have changed the JSON, or may have made the whole database. report/report.cpp, comparison.cpp,
+// app/diff.cpp and app/database.cpp wrap their reading in it.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The policy of all of Boost.Math here: double arithmetic throughout. Its default computes in long double,
-// whose further digits are not used, and throws while the program starts if long double is not wider than
-// double (valgrind, some emulators): Boost warms its tables up before main.
+// The policy with which statistics.cpp and sweep_statistics.cpp call Boost.Math: double arithmetic
+// throughout. Boost's default computes in long double, whose further digits are not used. It also throws
+// while the program starts if long double is not wider than double (valgrind, some emulators), because Boost
+// fills tables before main.
 #pragma once
 
 #include <boost/math/policies/policy.hpp>

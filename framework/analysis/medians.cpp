@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The interval of a median comes from the binomial distribution of its rank, that of a ratio from redrawn
-// rounds.
+// Medians of timings and their ratios with intervals: for a median from the binomial distribution of its
+// rank, for a ratio from rounds drawn again at random. bench_summary.cpp and bench_comparison.cpp call it.
+// Read medians.hpp first.
 #include "analysis/medians.hpp"
 
 #include <algorithm>
@@ -22,8 +23,8 @@ double below(std::size_t k, std::size_t n) {
   return sum;
 }
 
-/// Numbers that are NaN stand last: quotients of two samples of 0 seconds, which `<` alone does not
-/// order.
+/// Sorts numbers with NaN last. NaN comes from quotients of two samples of 0 seconds, and `<` alone does not
+/// order it.
 void sort(std::vector<double>& values) {
   std::sort(values.begin(), values.end(),
             [](double a, double b) { return a < b || (std::isnan(b) && !std::isnan(a)); });
@@ -34,8 +35,8 @@ double median_of_sorted(std::span<const double> sorted) {
   return sorted.size() % 2 == 1 ? sorted[middle] : 0.5 * (sorted[middle - 1] + sorted[middle]);
 }
 
-/// Returns the median of as many values drawn with replacement; `number` counts the words taken from the
-/// stream.
+/// Returns the median of as many values, drawn with replacement. `number` counts the words taken from the
+/// random stream.
 double redrawn_median(std::span<const double> values, std::uint64_t seed, std::uint64_t& number,
                       std::vector<double>& drawn) {
   drawn.clear();

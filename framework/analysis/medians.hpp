@@ -28,9 +28,10 @@ double median_of(std::span<const double> values);
 /// smallest to the largest, which covers less (see `coverage`).
 Measured measured(std::span<const double> values, double level = 0.95);
 
-/// median(a) / median(b) of independent samples, with a percentile bootstrap interval: both are drawn again
-/// with replacement. (The BCa interval of statistics.hpp is for means: its acceleration comes from a
-/// jackknife, which is not consistent for a median.) Nothing with fewer than two values on a side.
+/// The ratio median(a) / median(b) of independent samples, with a percentile bootstrap interval: both samples
+/// are drawn again with replacement. (The BCa interval of statistics.hpp is for means: its acceleration comes
+/// from a jackknife, which is not consistent for a median.) There is no ratio with fewer than two values on a
+/// side.
 struct Ratio {
   double ratio = 1.0;
   Interval interval;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The distance of two runs is the number of fields of their questions that differ.
+// Finds the stored run with the most similar question for `exp explain`. The distance of two runs is the
+// number of fields (difference.hpp) of their questions that differ. Read nearest_run.hpp first.
 #include "analysis/nearest_run.hpp"
 
 #include <algorithm>
@@ -11,7 +12,7 @@ namespace {
 
 using Numbered = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
-/// Counts fields that one lacks or that have another value.
+/// Counts the fields that one of the questions lacks, or that have another value.
 std::size_t distance(const Numbered& a, const Numbered& b) {
   std::size_t count = 0;
   auto left = a.begin();
@@ -45,8 +46,8 @@ NearestRun::NearestRun(Store& store) {
 }
 
 std::optional<std::int64_t> NearestRun::find(const Facts& facts, const std::set<std::int64_t>& except) const {
-  // A key or value that no stored run has equals none: keys get numbers of their own, one value stands for
-  // all.
+  // The number of a key or value that no stored run has. It is equal to no stored number, so one is enough
+  // for all unknown values; unknown keys get numbers of their own.
   constexpr std::uint32_t unknown = std::numeric_limits<std::uint32_t>::max();
   Question question;
   std::uint32_t next = static_cast<std::uint32_t>(numbers_.size());

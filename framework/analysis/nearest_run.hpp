@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// NearestRun finds the run of a database with the most similar question. `exp explain` shows field by field
-// what makes a run one of its own.
+// NearestRun finds the run of a database with the most similar question. app/explain.cpp calls it and shows
+// field by field how a run differs from all others.
 #pragma once
 
 #include <cstdint>

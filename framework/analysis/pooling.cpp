@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes the key of a candidate from the plugin files and the numeric environment of each run.
+// Makes the key of a candidate (candidate_keys) from the plugin files and the numeric environment of each
+// run. candidates.cpp and report/model_card.cpp call it. Read pooling.hpp first: runs with equal keys are
+// averaged.
 #include "analysis/pooling.hpp"
 
 #include <algorithm>

@@ -13,7 +13,7 @@
 
 namespace encore {
 
-/// A run and every numeric environment, which names the plugin files too, in which an attempt of it worked.
+/// A run with the numeric environments of all its attempts. An environment also names the plugin files.
 struct RunSource {
   const RunRow* run = nullptr;
   std::vector<nlohmann::json> environments;

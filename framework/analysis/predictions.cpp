@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads lines of JSON as statistics, and as examples for display.
+// Reads the predictions files of runs: each line of JSON as statistics of an example, or as an example to
+// show. Tests, comparisons and reports call it. Read predictions.hpp first.
 #include "analysis/predictions.hpp"
 
 #include <algorithm>
@@ -32,7 +33,7 @@ nlohmann::ordered_json object_in(const std::string& line) {
   return object;
 }
 
-/// Calls `take` with the object of each line; an exception gets the file and the line in front.
+/// Calls `take` with the JSON object of each line. Adds the file and the line to the message of an exception.
 template <class Take>
 void for_each_example(const std::filesystem::path& file, const Take& take) {
   std::istringstream in(read_file(file));
@@ -76,8 +77,8 @@ std::string plain_text(const nlohmann::ordered_json& value) {
   return text;
 }
 
-/// Parts without a label are alternatives, such as the answers of several people. Returns the one that was
-/// predicted, or all that differ.
+/// Returns the truth to show. Parts without a label are alternatives, such as the answers of several people:
+/// the result is the one that was predicted, or all different ones.
 std::string true_text(const nlohmann::ordered_json& truth, const std::string& predicted) {
   if (!truth.is_array() || truth.size() < 2) return plain_text(truth);
   std::vector<std::string> texts;
@@ -92,7 +93,7 @@ std::string true_text(const nlohmann::ordered_json& truth, const std::string& pr
   return all;
 }
 
-/// Adds a line without statistics.
+/// Adds an example of an older file, whose lines have no statistics: they are counted from its labels.
 void add_old_example(Statistics& statistics, const nlohmann::ordered_json& example) {
   const std::optional<Words> truth = words_in(example, "truth"), predicted = words_in(example, "predicted");
   if (!truth || !predicted)

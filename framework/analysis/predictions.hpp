@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds and reads stored predictions. The worker writes predictions/<split>.jsonl, an object per example;
-// comparison.cpp tests on the statistics, report/classes.cpp counts confusions, report/examples.cpp shows
-// examples.
+// Finds and reads stored predictions. The worker writes predictions/<split>.jsonl, one object per example;
+// example_tests.cpp tests with the statistics, report/classes.cpp counts confusions, report/examples.cpp
+// shows examples.
 #pragma once
 
 #include <filesystem>
@@ -42,7 +42,8 @@ struct PredictedExample {
 };
 /// Reads one line of a file of predictions. Throws Error that says what is wrong with it.
 PredictedExample read_prediction(const std::string& line);
-/// Returns the predictions of a run on "dev" or "test". Throws Error as above.
+/// Returns the predictions of a run on "dev" or "test". Throws Error like recorded_artifact() and
+/// read_prediction().
 std::vector<PredictedExample> read_predictions(Store& store, const RunRow& run, const std::string& split);
 
 }  // namespace encore

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Maps the names of a rule to the gains that they mean.
+// Parses the rule of `exp retrain --promote-if` and evaluates it: each name in the rule stands for a gain of
+// the Retraining. app/retrain.cpp calls it. Read promotion_rule.hpp first.
 #include "analysis/promotion_rule.hpp"
 
 #include <algorithm>

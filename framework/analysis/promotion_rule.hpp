@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// PromotionRule: the condition under which a run that was retrained takes the place of its parent, in the
-// language of plan/expression.hpp over the gains of a Retraining:
+// PromotionRule: the condition under which a retrained run takes the place of its parent. It is an expression
+// (plan/expression.hpp) over the gains of a Retraining, such as
 //   old >= -0.5 && new > 0
-// Place in the flow: `exp retrain` parses it before anything is trained and asks it at the end.
+// app/retrain.cpp parses it before anything is trained and evaluates it at the end.
 #pragma once
 
 #include <string>
@@ -22,9 +22,9 @@ class PromotionRule {
   explicit PromotionRule(const std::string& text);
 
   const std::string& text() const { return text_; }
-  /// Throws Error if it asks for an interval, and such a measure has none.
+  /// Throws Error if the rule uses the interval of a gain and `measure` has no interval.
   void require_answered_by(const Metric& measure) const;
-  /// Returns whether it holds; the measure must be one that can answer it.
+  /// Returns whether the rule holds. require_answered_by() must have accepted the measure.
   bool holds(const Retraining& retraining) const;
 
  private:

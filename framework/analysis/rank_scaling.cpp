@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the case of one rank for each case of several, and divides their times.
+// Computes how steps scale over ranks (rank_scaling, called by `exp bench`): finds the case of one rank for
+// each case of several ranks, and divides their times. Read rank_scaling.hpp first.
 #include "analysis/rank_scaling.hpp"
 
 #include <algorithm>

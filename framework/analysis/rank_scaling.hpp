@@ -15,16 +15,16 @@ namespace encore {
 struct RankScaling {
   const StepSummary* step = nullptr;
   const StepSummary* base =
-      nullptr;  ///< of one process: the same batch (strong), or a rank's part of it (weak)
+      nullptr;  ///< the case of one process: the same batch (strong), or one rank's part of it (weak)
   bool weak = false;
   std::int64_t ranks = 2, threads = 1;  ///< threads of each rank
   double speedup = 1.0;                 ///< tokens a second over those of the base
-  double efficiency = 1.0;              ///< the same for each thread of both
+  double efficiency = 1.0;              ///< the speedup divided by the ratio of all threads
   Measured exchange = {};  ///< share of the step in which rank 0 waited for others or moved bytes
 };
 
-/// Compares each case of several ranks with those of one process, with as many threads if there is such a
-/// one, else with the most. Empty if nothing was measured with ranks and without.
+/// Compares each case of several ranks with a case of one process: one with as many threads if there is one,
+/// else the one with the most. Empty if the measurement lacks cases with ranks or without.
 std::vector<RankScaling> rank_scaling(const BenchSummary& summary);
 nlohmann::json to_json(const RankScaling& scaling);
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Computes differences as gains, converts them to JSON and back, and words them.
+// Compares a retrained run with its parent: computes differences as gains, words them, and converts them to
+// the JSON that the database stores and back. app/retraining_comparison.cpp and app/retrain.cpp call it.
+// Stored rows hold the names of the JSON fields, so these never change. Read retraining.hpp first.
 #include "analysis/retraining.hpp"
 
 #include <cmath>
@@ -21,7 +23,7 @@ using nlohmann::json;
 
 constexpr double level = 0.95;
 
-/// Returns the factor on a difference.
+/// Returns the factor that makes a gain of a difference: its sign, and 100 for percentage points.
 double factor_of(const Metric& measure) {
   return (measure.is_fraction() ? 100.0 : 1.0) * (measure.lower_is_better() ? -1.0 : 1.0);
 }

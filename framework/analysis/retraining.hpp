@@ -32,8 +32,8 @@ struct Retraining {
   std::string parent;  ///< id
   Metric measure;      ///< "test/f1"
   ComparedSet old_set, new_set;
-  std::vector<DataFile> new_files;  ///< of which the new set was made
-  double held_out = 0.0;            ///< the share of them that it is; 0: all
+  std::vector<DataFile> new_files;  ///< files from which the new set was made
+  double held_out = 0.0;            ///< the share of their examples in the new set; 0: all
   std::string rule;
   bool promoted = false;
 };
@@ -42,10 +42,11 @@ nlohmann::json json_of(const Retraining& retraining);
 /// Throws Error if the JSON is invalid.
 Retraining retraining_in(const nlohmann::json& json);
 
-/// Compares by the statistics of the same examples. Throws Error if their numbers differ.
+/// Compares two models by the statistics of the same examples, so that the gain gets an interval. Throws
+/// Error if the numbers of examples differ.
 ComparedSet compared(const Metric& measure, const std::string& what, const Statistics& parent,
                      const Statistics& run);
-/// Compares by values alone.
+/// Compares two models by their values alone; the gain has no interval.
 ComparedSet compared(const Metric& measure, const std::string& what, std::size_t examples, double parent,
                      double run);
 /// Returns whether the measure follows from the statistics of examples.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads confirmations from the store and walks through the observations for the best score so far.
+// Analyses a stored search for `exp show SEARCH` and reports: reads confirmations from the store and finds
+// the best score after each observation. Read search_view.hpp first.
 #include "analysis/search_view.hpp"
 
 #include <algorithm>
@@ -50,7 +51,7 @@ std::vector<std::string> SearchView::labels() const {
 
 namespace {
 
-/// Returns what the run means by the name; unknown if it has no such metric.
+/// Returns the metric of the run with this name; its meaning is unknown if the run has no such metric.
 Metric meaning_of(Store& store, const RunRow& run, const std::string& name) {
   const auto meanings = read_meanings(store.database(), {run}, name);
   return meanings.empty() ? Metric{.name = name} : meanings.begin()->second;
@@ -123,7 +124,8 @@ std::vector<BudgetPoint> best_so_far(const SearchView& view) {
   for (const Observation& one : view.history().observations) {
     if (one.outcome == Outcome::confirmed) continue;
     if (one.outcome != Outcome::repeated) {
-      // A trial that ended by itself, or was trained before, is a whole training wherever it was observed.
+      // A trial that ended by itself, or was trained before the search, counts as a whole training at
+      // whatever epoch it was observed.
       const std::int64_t epochs = one.outcome == Outcome::complete ? view.options.epochs : one.epochs;
       now.trainings +=
           static_cast<double>(epochs - reached[one.trial]) / static_cast<double>(view.options.epochs);

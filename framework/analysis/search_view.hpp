@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SearchView is a stored search with its analysis: the state of its trials, what fresh seeds say of the best
-// ones, and what its budget has achieved. `exp show SEARCH` and report/searches.cpp, a section of reports,
-// are written from it.
+// SearchView is a stored search with its analysis: the state of its trials, the scores of the best ones on
+// fresh seeds, and the best score for each part of the budget. cli/search_text.cpp (`exp show SEARCH`) and
+// report/searches.cpp write it.
 #pragma once
 
 #include <cstddef>
@@ -35,23 +35,23 @@ struct SearchView {
 /// A trial that was trained again with seeds that no trial had.
 struct ConfirmedTrial {
   std::size_t trial = 0;
-  double selected = 0.0;   ///< its score when it was chosen, which is too good
+  double selected = 0.0;   ///< its score when it was chosen, which is too good on average
   std::size_t wanted = 0;  ///< fresh seeds that were asked for
   std::vector<std::int64_t> seeds = {};
   std::vector<double> fresh = {};         ///< by seed, of those that are complete
-  std::optional<Interval> interval = {};  ///< of their mean, t distribution
-  std::vector<double> tested = {};  ///< the same runs on the test set; empty where one has no score there
+  std::optional<Interval> interval = {};  ///< of the mean of `fresh`, by the t distribution
+  std::vector<double> tested = {};  ///< scores of the same runs on the test set; empty if a run has none
 
   double mean() const { return mean_of(fresh); }
 };
-/// Returns them for one objective: the best mean over fresh seeds first.
+/// Returns the confirmed trials for one objective, the best mean over fresh seeds first.
 std::vector<ConfirmedTrial> confirmed_trials(Store& store, const SearchView& view, std::size_t objective);
 
-/// Names the trials of which an objective has no value: they stand behind all others. Empty if all have
-/// one.
+/// Returns notices that name the trials in which an objective has no value; these are ranked after all
+/// others. Empty if all have one.
 std::vector<std::string> undefined_notices(const SearchView& view);
 
-/// The best score so far, over the spent budget.
+/// A point of the curve of the best score over the spent budget.
 struct BudgetPoint {
   double trainings = 0.0;  ///< epochs of all trials so far over the epochs of one whole trial
   double seconds = 0.0;

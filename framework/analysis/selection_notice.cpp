@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Derives the notices from the stored points each time, so old runs have them too.
+// Words the notices about runs whose metric could not choose a checkpoint. They are derived from the stored
+// points at each call, so that old runs have them too. Called by the end of a run, show, compare and reports.
+// Read selection_notice.hpp first.
 #include "analysis/selection_notice.hpp"
 
 #include <algorithm>
@@ -19,7 +21,8 @@ bool breaks_ties_by_loss(const RunRow& run) {
          run.result.value("ties", nlohmann::json()) == nlohmann::json(name_of(Ties::loss));
 }
 
-/// Returns "dev/bleu is 0.00 at all 28 evaluations"; empty if it moved, or could not.
+/// Returns "dev/bleu is 0.00 at all 28 evaluations". Returns an empty string if the metric changed, or had
+/// too few values to change.
 std::string still_text(const RunRow& run, const Metric& metric, const SelectionSpread& spread) {
   const auto all = static_cast<std::size_t>(spread.evaluations);
   if (run.result.is_object() && run.result.value("undefined", nlohmann::json()) == true)

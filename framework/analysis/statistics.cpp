@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The formulas, with the source of each. Student's t and the noncentral t are those of Boost.Math.
+// The formulas of statistics.hpp, with the source of each. Student's t and the noncentral t are those of
+// Boost.Math. A change of a formula changes make_statistics.py in tests/unit/analysis too, which computes the
+// expected values.
 #include "analysis/statistics.hpp"
 
 #include <algorithm>
@@ -34,7 +36,7 @@ double two_sided(double t, double freedom) {
   return 2.0 * boost::math::cdf(boost::math::complement(StudentsT(freedom), std::abs(t)));
 }
 
-/// Half the width of an interval, in standard errors.
+/// Returns half the width of an interval, in standard errors.
 double critical_t(double freedom, double alpha) {
   return boost::math::quantile(boost::math::complement(StudentsT(freedom), alpha / 2.0));
 }
@@ -45,12 +47,13 @@ TTest t_test(double difference, double error, double freedom, double level) {
   return {difference, {difference - half, difference + half}, t, freedom, two_sided(t, freedom)};
 }
 
-/// Degrees of freedom from the squared standard errors of both means (Welch and Satterthwaite).
+/// Returns the degrees of freedom from the squared standard errors of both means (Welch and Satterthwaite).
 double welch_freedom(double error_a, double n_a, double error_b, double n_b) {
   return square(error_a + error_b) / (square(error_a) / (n_a - 1.0) + square(error_b) / (n_b - 1.0));
 }
 
-/// A quantile of sorted values, linear between neighbours (type 7 of Hyndman and Fan, numpy's default).
+/// Returns a quantile of sorted values, linear between neighbours (type 7 of Hyndman and Fan, numpy's
+/// default).
 double quantile_of(const std::vector<double>& sorted, double share) {
   const double position = share * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(position);
@@ -65,7 +68,7 @@ std::vector<double> resampled_means(std::span<const double> values, std::size_t 
   for (std::size_t resample = 0; resample < resamples; ++resample) {
     double sum = 0.0;
     for (std::uint64_t draw = 0; draw < n; ++draw) {
-      // The upper half of the word times n: even to one part in 2^32 / n.
+      // The upper half of the word, times n, shifted: uniform to one part in 2^32 / n.
       const std::uint64_t index = ((random_word(seed, resample * n + draw) >> 32U) * n) >> 32U;
       sum += values[static_cast<std::size_t>(index)];
     }
@@ -75,7 +78,8 @@ std::vector<double> resampled_means(std::span<const double> values, std::size_t 
   return means;
 }
 
-/// Skewness of the mean's jackknife values over six: how fast its standard error changes with the mean.
+/// Returns the skewness of the mean's jackknife values divided by six: how fast its standard error changes
+/// with the mean.
 double acceleration_of(std::span<const double> values) {
   const double sum = std::accumulate(values.begin(), values.end(), 0.0);
   std::vector<double> left_out;
@@ -90,24 +94,25 @@ double acceleration_of(std::span<const double> values) {
   return cubes / (6.0 * std::pow(squares, 1.5));
 }
 
-/// Probability that a t statistic with this noncentrality passes the critical value on either side.
+/// Returns the probability that a t statistic with this noncentrality passes the critical value on either
+/// side.
 double power_of(double noncentrality, double freedom, double alpha) {
   const double critical = critical_t(freedom, alpha);
-  // Far out the distribution is all but normal around its noncentrality, where Boost's series gets slow.
+  // For a large noncentrality the distribution is nearly normal around it, and Boost's series gets slow.
   if (noncentrality > critical + 40.0) return 1.0;
   const NonCentralT distribution(freedom, noncentrality);
   return boost::math::cdf(boost::math::complement(distribution, critical)) +
          boost::math::cdf(distribution, -critical);
 }
 
-/// The smallest n >= 2 at which `reaches(n)`, which once true stays true.
+/// Returns the smallest n >= 2 for which `reaches(n)` is true. It must stay true for all larger n.
 std::optional<std::size_t> smallest(const std::function<bool(std::size_t)>& reaches) {
   std::size_t high = 2;
   while (!reaches(high)) {
     if (high >= most_seeds) return std::nullopt;
     high = std::min(high * 2, most_seeds);
   }
-  std::size_t low = high / 2;  // not enough, unless high is 2
+  std::size_t low = high / 2;  // too few, unless high is 2
   while (high > 2 && high - low > 1) {
     const std::size_t middle = low + (high - low) / 2;
     (reaches(middle) ? high : low) = middle;
@@ -115,7 +120,7 @@ std::optional<std::size_t> smallest(const std::function<bool(std::size_t)>& reac
   return high;
 }
 
-/// The part of the interval that a value of the metric can have.
+/// Cuts the interval to the values that the metric can have.
 std::optional<Interval> within_range(const Metric& metric, std::optional<Interval> interval) {
   if (interval && metric.is_fraction())
     interval = Interval{std::clamp(interval->low, 0.0, 1.0), std::clamp(interval->high, 0.0, 1.0)};
@@ -184,14 +189,15 @@ std::optional<Interval> bootstrap_interval(std::span<const double> values, doubl
   const auto below = std::lower_bound(means.begin(), means.end(), mean) - means.begin();
   const auto not_above = std::upper_bound(means.begin(), means.end(), mean) - means.begin();
   const double share = static_cast<double>(below + not_above) / (2.0 * static_cast<double>(resamples));
-  // Only with a handful of resamples can all of them lie on one side; then there is no bias to correct.
+  // If all resamples lie on one side, which happens only with few of them, there is no bias to correct.
   const Normal normal;
   const double bias = share > 0.0 && share < 1.0 ? boost::math::quantile(normal, share) : 0.0;
   const double acceleration = acceleration_of(values);
   const auto end = [&](double probability) {
     const double z = bias + boost::math::quantile(normal, probability);
     const double moved = bias + z / (1.0 - acceleration * z);
-    // Not a number where the values are so large that their moments are not finite: the plain percentile.
+    // `moved` is NaN if the values are so large that their moments are not finite; then the plain percentile
+    // is used.
     return quantile_of(means, std::isnan(moved) ? probability : boost::math::cdf(normal, moved));
   };
   return Interval{end((1.0 - level) / 2.0), end((1.0 + level) / 2.0)};
@@ -201,7 +207,7 @@ std::optional<TTest> paired_t_test(std::span<const double> a, std::span<const do
   ENCORE_REQUIRE(a.size() == b.size(), "a paired test has as many values on either side");
   std::vector<double> differences, sizes;
   for (std::size_t i = 0; i < a.size(); ++i) differences.push_back(a[i] - b[i]);
-  // The rounding of a difference is that of its terms.
+  // The rounding error of a difference is as large as that of its terms.
   double size = 0.0;
   for (std::size_t i = 0; i < a.size(); ++i) size = std::max({size, std::abs(a[i]), std::abs(b[i])});
   const auto [low, high] = std::minmax_element(differences.begin(), differences.end());

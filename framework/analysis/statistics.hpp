@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Statistics over a handful of seeds: intervals of a mean, tests of a difference, Holm's correction, and how
-// many seeds would do. Pure functions of their arguments: what is drawn at random is drawn from a counter, so
-// the same numbers give the same answer everywhere. Place in the flow: comparison.cpp asks; the distributions
-// are Boost.Math's. tests/unit/analysis/make_statistics.py holds the same formulas in scipy.
+// Statistics over a handful of seeds: intervals of a mean, tests of a difference, Holm's correction, and the
+// number of seeds that a difference needs. All are pure functions: random draws come from a counter, so that
+// equal numbers give equal results on every machine. comparison.cpp and candidates.cpp call them; the
+// distributions are those of Boost.Math. tests/unit/analysis/make_statistics.py has the same formulas in
+// scipy.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,7 @@ struct Interval {
   double high = 0.0;
 };
 
-/// A t-test: two-sided.
+/// The result of a two-sided t-test.
 struct TTest {
   double difference = 0.0;  ///< of the means, first minus second
   Interval interval;        ///< of the difference, at the level that was asked for
@@ -29,47 +30,52 @@ struct TTest {
   double p = 1.0;
 };
 
-/// A word of the stream `seed` (the finaliser of SplitMix64, Steele, Lea and Flood 2014, of a counter).
+/// Returns word `number` of the random stream `seed`: the finaliser of SplitMix64 (Steele, Lea and Flood
+/// 2014), applied to a counter.
 std::uint64_t random_word(std::uint64_t seed, std::uint64_t number);
 
-/// NaN without values.
+/// Returns the mean; NaN without values.
 double mean_of(std::span<const double> values);
-/// The sample's standard deviation (divided by n - 1); NaN with fewer than two values.
+/// Returns the sample's standard deviation (divided by n - 1); NaN with fewer than two values.
 double deviation_of(std::span<const double> values);
-/// Whether the values differ by more than the rounding of their last bits. Without spread there is neither an
-/// interval nor a test.
+/// Returns whether the values differ by more than the rounding of their last bits. Values without spread have
+/// neither an interval nor a test.
 bool has_spread(std::span<const double> values);
 
-/// mean ± t(n - 1) * deviation / sqrt(n); nothing with fewer than two values or without spread.
+/// Returns mean ± t(n - 1) * deviation / sqrt(n). Returns nothing with fewer than two values or without
+/// spread.
 std::optional<Interval> t_interval(std::span<const double> values, double level = 0.95);
-/// The t interval of the mean of a metric's values. The mean of a fraction lies between 0 and 1, so only that
-/// part of its interval is returned; the interval covers the mean as often as before.
+/// Returns the t interval of the mean of a metric's values. The mean of a fraction lies between 0 and 1, so
+/// only that part of its interval is returned; the interval covers the mean as often as before.
 std::optional<Interval> mean_interval(const Metric& metric, std::span<const double> values,
                                       double level = 0.95);
-/// Where one more value of the same kind lies: mean ± t(n - 1) * deviation * sqrt(1 + 1/n), for normal values
-/// (Hahn and Meeker 1991, section 4.7). That of a fraction ends at 0 and 1. Nothing as above.
+/// Returns the interval for one more value of the same kind: mean ± t(n - 1) * deviation * sqrt(1 + 1/n), for
+/// normal values (Hahn and Meeker 1991, section 4.7). It is cut to [0, 1] for a fraction. Returns nothing
+/// with fewer than two values or without spread.
 std::optional<Interval> prediction_interval(const Metric& metric, std::span<const double> values,
                                             double level = 0.95);
-/// Of the mean, bias-corrected and accelerated (BCa; Efron 1987), from `resamples` draws with replacement.
-/// Nothing with fewer than two values or without spread. With fewer than about ten values it is too narrow.
+/// Returns the bootstrap interval of the mean, bias-corrected and accelerated (BCa; Efron 1987), from
+/// `resamples` draws with replacement. Returns nothing with fewer than two values or without spread. With
+/// fewer than about ten values it is too narrow.
 std::optional<Interval> bootstrap_interval(std::span<const double> values, double level = 0.95,
                                            std::size_t resamples = 10000, std::uint64_t seed = 1);
 
-/// The t-test of a[i] - b[i]; equal lengths. Empty with fewer than two pairs, or where all differences are
-/// equal.
+/// Returns the t-test of a[i] - b[i]; a and b have equal lengths. Empty with fewer than two pairs, or if all
+/// differences are equal.
 std::optional<TTest> paired_t_test(std::span<const double> a, std::span<const double> b, double level = 0.95);
-/// The t-test of two independent samples with unequal variances (Welch 1947). Empty with fewer than two
-/// values on a side, or without spread on both.
+/// Returns the t-test of two independent samples with unequal variances (Welch 1947). Empty with fewer than
+/// two values on a side, or without spread on both sides.
 std::optional<TTest> welch_t_test(std::span<const double> a, std::span<const double> b, double level = 0.95);
 
-/// The p-values corrected for their number (Holm 1979), in the order given.
+/// Returns the p-values, corrected for their number (Holm 1979), in the order of the argument.
 std::vector<double> holm(std::span<const double> p_values);
 
-/// The smallest number of seeds with which a two-sided paired t-test at `alpha` sees a true `difference` with
-/// probability `power`, when differences scatter with `deviation` (noncentral t). Nothing beyond a million or
-/// for a difference of zero.
+/// Returns the smallest number of seeds with which a two-sided paired t-test at `alpha` finds a true
+/// `difference` with probability `power`, if differences scatter with `deviation` (noncentral t). Returns
+/// nothing beyond a million or for a difference of zero.
 std::optional<std::size_t> seeds_for_paired(double deviation, double difference, double alpha, double power);
-/// The same for Welch's test: seeds of each of the two.
+/// Returns the smallest number of seeds of each of two candidates for Welch's test, as seeds_for_paired()
+/// does for pairs.
 std::optional<std::size_t> seeds_for_welch(double deviation_a, double deviation_b, double difference,
                                            double alpha, double power);
 

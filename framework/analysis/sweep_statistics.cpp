@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Computes the main effect of one parameter, and the expected best of n draws with its interval.
+// Computes the main effect of one parameter of a sweep, and the expected best of n trials with its interval.
+// Reports call it. Read sweep_statistics.hpp first.
 #include "analysis/sweep_statistics.hpp"
 
 #include <algorithm>

@@ -13,19 +13,20 @@
 
 namespace encore {
 
-/// What one parameter alone explains of the variance of a score: its main effect, from the one-way analysis
-/// of variance, which on a balanced grid is its first-order term of a functional analysis of variance
+/// The share of a score's variance that one parameter alone explains: its main effect, from the one-way
+/// analysis of variance. On a balanced grid this is its first-order term of a functional analysis of variance
 /// (Hutter, Hoos and Leyton-Brown 2014).
 struct MainEffect {
   std::size_t values = 0, levels = 0;
   double share = 0.0;     ///< eta squared: sum of squares between the levels over the total
-  double adjusted = 0.0;  ///< epsilon squared: the same less what chance alone would explain; may be below 0
+  double adjusted = 0.0;  ///< epsilon squared: `share` less the part of chance; may be below 0
   std::optional<double> f = {},
-                        p = {};  ///< F test; nothing where no level has a second value, or no spread is left
+                        p = {};  ///< of the F test; nothing without a level of two values, or without spread
 };
 
-/// `level[i]` is that of `values[i]`, from 0. Returns nothing with fewer than two levels, fewer than three
-/// values, or without spread.
+/// Returns the main effect of a parameter. `level[i]` is the number of its level in trial i, from 0, and
+/// `values[i]` the score. Returns nothing with fewer than two levels, fewer than three values, or without
+/// spread.
 std::optional<MainEffect> main_effect(std::span<const double> values, std::span<const std::size_t> level);
 
 /// Returns the expected best of n trials drawn with replacement from those that were run, for n = 1 ...

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// confirmed(): asks the user before a command removes something. Read next: app.hpp.
+// confirmed(): asks the user for consent before a verb removes something, such as in removal.cpp and
+// labels.cpp. Read next: app.hpp.
 #include "app/app.hpp"
 
 #include "app/form.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// App: what each verb receives beside its request: the database, the receiver of its reports, and whether the
-// user asked to stop. Read next: form.hpp, then run.hpp for the largest verb.
+// App: what the function of each verb receives beside its request: the path of the database, the receiver of
+// its reports (Events), and whether the user asked to stop. cli/verbs.hpp makes one for each call. Read next:
+// form.hpp, then run.hpp for the largest verb.
 #pragma once
 
 #include <atomic>
@@ -22,15 +23,16 @@ class WorkError : public Error {
 class Events {
  public:
   virtual ~Events() = default;
-  /// "planned 12000 of 100000 points": `what` is "planned", `unit` "points". Called at every change; the last
-  /// call has `done` == `all`.
+  /// Reports progress, such as "planned 12000 of 100000 points": `what` is "planned", `unit` "points". Called
+  /// at every change; the last call has `done` == `all`.
   virtual void progressed(const std::string& /*what*/, std::size_t /*done*/, std::size_t /*all*/,
                           const std::string& /*unit*/) {}
-  /// A note for the user beside the answer.
+  /// Reports a note for the user beside the answer.
   virtual void noticed(const std::string& /*text*/) {}
-  /// Standard error of a program that the verb started.
+  /// Reports what a program that the verb started wrote to its standard error.
   virtual void relayed(const std::string& /*text*/) {}
-  /// The work begins: from now on a request to stop is counted (App::stop) and does not end the process.
+  /// Reports that the work begins: from now on a request to stop is counted (App::stop) and does not end the
+  /// process.
   virtual void started() {}
   /// Returns whether the user agrees. Returns false if there is no user to ask.
   virtual bool agrees(const std::string& /*question*/) { return false; }

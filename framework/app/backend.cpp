@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The options of backend and plugin folders.
+// Declares the options --backend and --plugin-path of several verbs, and chooses the backend of a call. The
+// forms of run, plan, retrain, import and plugin include these options. Read next: backend.hpp.
 #include "app/backend.hpp"
 
 #include <cstdlib>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The options --backend and --plugin-path of the verbs that read experiment files or plugins.
+// BackendRequest: the options --backend and --plugin-path, which the verbs that read experiment files or
+// plugins share. backend_of() chooses the backend for these and for bench and doctor.
 #pragma once
 
 #include <optional>
@@ -16,7 +17,7 @@ struct BackendRequest {
   std::vector<std::string> plugin_path;
 };
 
-/// --backend and --plugin-path, for every verb that looks for plugins.
+/// The options --backend and --plugin-path, for every verb that looks for plugins.
 Form<BackendRequest> backend_options();
 /// Returns the backend of the request, else $ENCORE_BACKEND, else that of this build.
 std::string backend_of(const std::optional<std::string>& written, const Programs& programs);

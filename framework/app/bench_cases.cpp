@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes the cases of a bench from lists of options, and rejects combinations that cannot be measured.
+// Makes the cases that `exp bench` measures from the lists of options in the request (bench_workers, called
+// by cli/bench_verb.cpp), and rejects combinations that cannot be measured. Read next: bench_cases.hpp.
 #include "app/bench_cases.hpp"
 
 #include <algorithm>
@@ -36,7 +37,7 @@ std::vector<std::string> parts_of(const std::string& list, const std::string& op
   return parts;
 }
 
-/// "1,2,4" of numbers from 1 on. Throws UsageError that names the option.
+/// Parses a list such as "1,2,4" of numbers from 1 on. Throws UsageError that names the option.
 std::vector<std::int64_t> number_list(const std::string& list, const std::string& option) {
   constexpr std::int64_t least = 1;
   std::vector<std::int64_t> numbers;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The cases that `exp bench` measures: all combinations of threads, backends, precisions, batch sizes and
-// lengths in the request. The caller starts the workers.
+// bench_workers(): the cases that `exp bench` measures, all combinations of threads, backends, precisions,
+// batch sizes and lengths in the request. cli/bench_verb.cpp calls it and starts the workers.
 #pragma once
 
 #include <vector>

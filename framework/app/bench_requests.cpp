@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The options of the verbs about measurements.
+// The options of bench, bench ls and bench show, and their rules. exp reads the command line by them, and
+// exp-bench again. Read next: bench_requests.hpp.
 #include "app/bench_requests.hpp"
 
 #include <cstdlib>

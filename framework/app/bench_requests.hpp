@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The requests of bench, bench ls and bench show. exp reads them; exp-bench does what they ask
-// (cli/components.hpp).
+// The requests of bench, bench ls and bench show. exp reads them from the command line; the component
+// exp-bench does the work (cli/components.hpp, cli/bench_verb.cpp).
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ struct BenchOutputRequest {
   bool json = false;
 };
 
-/// All combinations of the values in the lists are measured.
+/// The request of bench: all combinations of the values in its lists are measured.
 struct MeasureRequest {
   std::vector<std::string> set, plugin_path;
   std::string backend, threads, ranks;
@@ -46,7 +46,7 @@ Form<MeasureRequest> bench_form();
 Form<BenchShowRequest> bench_show_form();
 Form<BenchLsRequest> bench_ls_form();
 
-/// "5%" or "0.05" as a fraction. Throws UsageError.
+/// Returns "5%" or "0.05" as a fraction. Throws UsageError.
 double threshold_of(const std::string& text);
 
 }  // namespace encore

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The options of the verbs about bundles and other databases.
+// The options of bundle, bundle show and db merge, and their rules. exp reads the command line by them, and
+// exp-report again. Read next: bundle_requests.hpp.
 #include "app/bundle_requests.hpp"
 
 #include "app/verify.hpp"

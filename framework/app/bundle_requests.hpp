@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The requests of bundle, bundle show and db merge. exp reads them; exp-report does what they ask
-// (cli/components.hpp). That of verify, which takes runs and bundles, is in verify.hpp.
+// The requests of bundle, bundle show and db merge. exp reads them from the command line; the component
+// exp-report does the work (cli/components.hpp). verify.hpp has the request of verify, which takes runs and
+// bundles.
 #pragma once
 
 #include <optional>

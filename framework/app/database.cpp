@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The verbs of `exp db`: checks the database and the files of its runs for damage, and backs up, shrinks and
-// upgrades the database. Read next: store/store.hpp.
+// `exp db`: prints the path of the database, checks it and the files of its runs for damage, backs it up,
+// shrinks and upgrades it. cli/db_verb.cpp prints the results. Read next: database.hpp, store/store.hpp.
 #include "app/database.hpp"
 
 #include <sqlite3.h>
@@ -58,7 +58,7 @@ void check_files(Store& store, const RunRow& run, const std::filesystem::path& f
       faults.push_back("run " + run.name + ": " + artifact.path + " is not the file that was recorded");
 }
 
-/// Damage of a spool is a fault if a complete run has lost records by it.
+/// Checks the spools of a run. Damage is a fault if a complete run has lost records by it.
 void check_spools(Store& store, const RunRow& run, DatabaseFindings& findings) {
   for (const RecordGap& gap : find_record_gaps(store, run)) {
     const bool fault = gap.lost && run.state == RunState::completed;
@@ -142,7 +142,7 @@ DatabaseFindings look_through(Store& store, bool hash) {
   return findings;
 }
 
-/// The size includes the write-ahead log, which can be the larger part after writing.
+/// Returns the size of a database with its write-ahead log, which can be the larger part after writing.
 std::uint64_t bytes_of(const std::filesystem::path& database) {
   std::error_code failure;
   const auto log = std::filesystem::file_size(database.string() + "-wal", failure);

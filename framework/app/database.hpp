@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The requests of `exp db`: path, check, backup, vacuum and upgrade.
+// The requests, forms and results of `exp db path`, check, backup, vacuum and upgrade. cli/db_verb.cpp calls
+// the functions.
 #pragma once
 
 #include <cstdint>

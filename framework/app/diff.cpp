@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares the facts of two runs.
+// `exp diff`: collects the facts of two runs and returns where they differ; with --drift also how far their
+// weights and losses are apart. Read next: diff.hpp, analysis/difference.hpp.
 #include "app/diff.hpp"
 
 #include <tuple>
@@ -16,7 +17,8 @@ void keep_question(Facts& facts) {
       facts, [](const Field& field) { return field.section != "configuration" && field.section != "data"; });
 }
 
-/// Two words mean one run each, possibly the same one. Otherwise the selection must have two runs.
+/// Returns the two runs of the request. Two words mean one run each, possibly the same one; otherwise the
+/// selection must have two runs.
 std::pair<RunRow, RunRow> two_runs(const DiffRequest& request, const App& app, Store& store) {
   const RunSelection selection = selection_from(request.selection);
   const std::vector<std::string>& words = selection.words;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // diff: compares two runs: settings, data, host, build, and the drift of their weights and losses.
+// cli/diff_verb.cpp prints the result.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The checks of `exp doctor`, one group of functions for each part of the machine. Read next: doctor.hpp.
+// The checks of `exp doctor`, one group of functions for each part of the machine. cli/doctor_verb.cpp calls
+// examine(); a new check is added there. Read next: doctor.hpp.
 #include "app/doctor.hpp"
 
 #include <fcntl.h>
@@ -100,7 +101,7 @@ void examine_build(DoctorFindings& findings) {
            : "run ./exp setup on Debian; elsewhere load the site's modules (CMake reports what it finds)"});
 }
 
-/// `version`: the worker's answer.
+/// Returns the finding about matrix tiles of the CPU. `version` is the worker's answer to that verb.
 DoctorFinding tiles_finding(const std::string& version) {
   const nlohmann::json answer = json_or_null<nlohmann::json>(version);
   const nlohmann::json tiles =
@@ -155,7 +156,8 @@ nlohmann::json examine_programs(const Programs& programs, const std::string& bac
   return version;
 }
 
-/// Ranks need both: mpirun, and a worker that was built with MPI (`version` is its answer).
+/// Returns the finding about MPI. Ranks need both mpirun and a worker that was built with MPI (`version` is
+/// its answer).
 DoctorFinding mpi_finding(const nlohmann::json& version) {
   DoctorFinding finding = program("cluster", "MPI", "mpirun", {"--version"}, Health::absent, build_with_mpi);
   if (!version.is_object() || !version.value("mpi", std::string()).empty()) return finding;

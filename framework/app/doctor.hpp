@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// doctor: checks whether a machine can build, train and share, with advice for each finding. `exp doctor`
-// prints them. The checks start no training; the only write is a temporary file in the database's folder.
+// doctor: checks whether a machine can build Encore, train and share runs, with advice for each finding.
+// cli/doctor_verb.cpp prints the findings. The checks start no training; the only write is a temporary file
+// in the database's folder.
 #pragma once
 
 #include <filesystem>
@@ -18,7 +19,7 @@ enum class Health : std::uint8_t {
   warning,  ///< works, with a limitation
   problem,  ///< missing, and needed for every training
 };
-/// "ok", "absent", "warning", "problem"
+/// Returns "ok", "absent", "warning" or "problem".
 const char* health_name(Health health);
 
 struct DoctorFinding {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The options of report, compare, attention and export. Read next: document_requests.hpp.
+// The options of report, compare, attention and export, and their rules. exp reads the command line by them,
+// and exp-report again. Read next: document_requests.hpp.
 #include "app/document_requests.hpp"
 
 #include <cmath>
@@ -12,7 +13,7 @@ namespace encore {
 
 namespace {
 
-/// "a, b, c"
+/// Returns "a, b, c".
 std::string listed_words(const std::vector<std::string>& words) {
   std::string list;
   for (const std::string& word : words) list += (list.empty() ? "" : ", ") + word;

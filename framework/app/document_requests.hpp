@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The requests of report, compare, attention and export. exp reads them; exp-report does what they ask
-// (cli/components.hpp).
+// The requests of report, compare, attention and export. exp reads them from the command line; the component
+// exp-report does the work (cli/components.hpp).
 #pragma once
 
 #include <optional>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp dump`: writes runs as CSV, JSON or TensorBoard files. Read next: dump.hpp.
+// `exp dump`: writes runs as CSV, JSON or TensorBoard files (tensorboard.hpp). Other programs read these, so
+// columns keep their names. Read next: dump.hpp.
 #include "app/dump.hpp"
 
 #include <cctype>

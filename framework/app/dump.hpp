@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// dump: runs with their settings and points, for other programs: CSV tables, JSON, TensorBoard's event files.
+// dump: runs with their settings and points as CSV tables, JSON, or TensorBoard's event files, for other
+// programs. cli/dump_verb.cpp calls it. Other programs read the columns, so these keep their names.
 #pragma once
 
 #include <filesystem>
@@ -21,9 +22,9 @@ struct DumpRequest {
 Form<DumpRequest> dump_form();
 
 std::vector<RunRow> dumped_runs(const DumpRequest& request, Store& store);
-/// A folder with runs.csv, params.csv and points.csv.
+/// Writes a folder with runs.csv, params.csv and points.csv.
 void write_tables(Store& store, const std::vector<RunRow>& runs, const std::filesystem::path& folder);
-/// A folder with one folder of scalars for each run.
+/// Writes a folder with one folder of scalars for each run.
 void write_tensorboard(Store& store, const std::vector<RunRow>& runs, const std::filesystem::path& folder);
 
 }  // namespace encore

@@ -31,7 +31,8 @@ struct Embedding {
   std::string text = {};  ///< the worker's own text instead, for vectors as JSON, which can be millions of numbers
   bool of_words = false;  ///< neighbours are words, not lines of the corpus
 };
-/// `corpus` is the content of the file of --texts, if given.
+/// Asks the worker for vectors, neighbours or analogies. `corpus` is the content of the file of --texts, if
+/// given.
 Embedding embed(const EmbedTextRequest& request, const App& app, const std::string& corpus);
 
 }  // namespace encore

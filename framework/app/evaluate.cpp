@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp evaluate`: starts a worker for each run to score its model. Read next: evaluate.hpp.
+// `exp evaluate`: starts a worker for each run to score its model on the user's file (worker_answer.hpp).
+// cli/evaluate_verb.cpp prints the scores. Read next: evaluate.hpp.
 #include "app/evaluate.hpp"
 
 #include "app/worker_answer.hpp"

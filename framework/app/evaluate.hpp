@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// evaluate: scores the best models of runs on a file. The worker computes the scores and answers in JSON.
+// evaluate: scores the best checkpoints of runs on a file. The worker computes the scores and answers in JSON
+// (worker_answer.hpp); cli/evaluate_verb.cpp prints them.
 #pragma once
 
 #include <functional>
@@ -31,7 +32,7 @@ struct EvaluateResult {
   std::vector<RunScores> runs;
   bool one = false;  ///< exactly one was asked for
 };
-/// Calls `scored` after each run.
+/// Scores the selected runs, and calls `scored` after each.
 EvaluateResult evaluate(const EvaluateRequest& request, const App& app,
                         const std::function<void(const RunScores&)>& scored);
 

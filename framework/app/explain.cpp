@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp explain`: finds the nearest stored run of each run and lists the differences. Read next: explain.hpp.
+// `exp explain`: finds the nearest stored run of each run (analysis/nearest_run.hpp) and lists the
+// differences. cli/explain_verb.cpp prints them. Read next: explain.hpp.
 #include "app/explain.hpp"
 
 #include <filesystem>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // explain: why a run differs from all others, and what `exp run` would do with each run of an experiment
-// file.
+// file. cli/explain_verb.cpp prints it. Read next: analysis/nearest_run.hpp.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rules of a Form and check(), which applies them to a request. Read next: form.hpp.
+// The rules of a Form and check(), which applies them to a request. cli/binder.cpp calls check() after it has
+// read the command line. Read next: form.hpp.
 #include "app/form.hpp"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ struct Overloaded : Handlers... {
   using Handlers::operator()...;
 };
 
-/// The value of a number, as far as the field has one.
+/// Returns the value of a member that is a number and has a value, else nothing.
 std::optional<double> number_in(const FieldSlot& slot) {
   return std::visit(Overloaded{[](const auto*) { return std::optional<double>(); },
                                [](const int* value) { return std::optional<double>(*value); },

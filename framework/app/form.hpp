@@ -36,7 +36,7 @@ struct FieldPlace {
   FieldSlot type;  ///< a null pointer
   std::size_t offset = 0;
 
-  /// The member of that request.
+  /// Returns the member at this place in a request.
   FieldSlot in(void* request) const {
     char* const member = static_cast<char*>(request) + offset;
     return std::visit(
@@ -77,7 +77,7 @@ class FormFields {
   /// Throws UsageError for the first violated rule: a missing argument, a value out of its range, two fields
   /// that exclude each other.
   void check(const void* request) const;
-  /// Whether the field differs from its default. Throws Error for a name that no field has.
+  /// Returns whether the field differs from its default. Throws Error for a name that no field has.
   bool is_given(const std::string& name, const void* request) const;
 
   const std::string& verb() const { return verb_; }
@@ -85,7 +85,7 @@ class FormFields {
   const std::vector<FormField>& fields() const { return fields_; }
   /// Returns the member of a default request.
   FieldSlot usual(const FormField& field) const { return field.place.value().in(defaults_.get()); }
-  /// Whether the field is a list, which may be written several times.
+  /// Returns whether the field is a list, which may be written several times.
   bool repeats(const FormField& field) const;
 
  protected:
@@ -102,7 +102,7 @@ class FormFields {
   FormField& add(const std::string& names, const std::string& value, const std::string& help,
                  FieldPlace place);
   void add(Rule rule);
-  /// The request of the part is the member at this offset.
+  /// Adds the fields and rules of a part, whose request is the member at this offset.
   void include(const FormFields& part, std::size_t offset);
   std::string refusal(const Rule& rule, const void* request) const;
   const FormField& field(const std::string& name) const;
@@ -122,20 +122,20 @@ class Form : public FormFields {
   explicit Form(std::string verb = {}, FormHelp help = {})
       : FormFields(std::move(verb), std::move(help), std::make_shared<R>()) {}
 
-  /// --name VALUE; `names` is "jobs,j" or "jobs".
+  /// Declares an option --name VALUE; `names` is "jobs,j" or "jobs".
   template <class Member>
   Form& option(const std::string& names, Member R::*member, const std::string& value,
                const std::string& help) {
     add(names, value, help, place_of(member));
     return *this;
   }
-  /// A flag --name, for a bool that is false by default.
+  /// Declares a flag --name, for a bool that is false by default.
   Form& flag(const std::string& names, bool R::*member, const std::string& help) {
     add(names, "", help, place_of(member));
     return *this;
   }
-  /// A word without a dash, or all remaining words if the member is a list. `required` describes the argument
-  /// if it is missing.
+  /// Declares a word without a dash, or all remaining words if the member is a list. `required` describes the
+  /// argument if it is missing.
   template <class Member>
   Form& argument(const std::string& name, Member R::*member, const std::string& required = {}) {
     FormField& field = add(name, "", "", place_of(member));
@@ -143,23 +143,23 @@ class Form : public FormFields {
     field.required = required;
     return *this;
   }
-  /// All fields and rules of a part that several requests share, and its paragraph of help.
+  /// Adds all fields and rules of a part that several requests share, and its paragraph of help.
   template <class Part>
   Form& include(Part R::*member, const Form<Part>& part) {
     FormFields::include(part, offset_of(member));
     return *this;
   }
-  /// The default that the help of the field declared last shows.
+  /// Sets the default that the help of the field declared last shows.
   Form& usual(const std::string& text) {
     fields_.back().usual = text;
     return *this;
   }
-  /// The field declared last may be written without a value, and then has this one.
+  /// Allows the field declared last without a value; it then has this one.
   Form& alone(const std::string& text) {
     fields_.back().alone = text;
     return *this;
   }
-  /// One option of the field declared last takes several words.
+  /// Allows several words after one option of the field declared last.
   Form& several() {
     fields_.back().several = true;
     return *this;
@@ -186,7 +186,7 @@ class Form : public FormFields {
     add({.kind = Rule::Kind::need, .one = one, .other = other, .message = message});
     return *this;
   }
-  /// Any other rule: `rule` returns the error message, or "".
+  /// Adds any other rule: `rule` returns the error message, or "".
   Form& refuse(std::function<std::string(const R&)> rule) {
     add({.kind = Rule::Kind::other, .one = {}, .refuse = [rule = std::move(rule)](const void* request) {
            return rule(*static_cast<const R*>(request));

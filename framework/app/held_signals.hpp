@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HeldSignals: blocks the signals that would end this process while it has temporary files and no signal
-// handler yet.
+// HeldSignals blocks the signals that would end this process while it has temporary files and no signal
+// handler yet. cli/serve_verb.cpp holds them while bundles are unpacked; served_models.cpp asks whether one
+// is waiting.
 #pragma once
 
 #include <signal.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp import`: writes an experiment of zero epochs for the model in a Hugging Face folder, by the folder's
-// config.json and the manifests of tasks. The experiment is then planned, checked, recorded and verified like
-// that of `exp run` (run.cpp).
+// `exp import`: writes the experiment of a pretrained run, one of zero epochs, for the model in a Hugging
+// Face folder, from the folder's config.json and the manifests of tasks. The experiment is then planned,
+// checked, recorded and verified like that of `exp run` (run.cpp). Read next: import.hpp.
 #include "app/import.hpp"
 
 #include <algorithm>

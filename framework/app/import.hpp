@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// import: makes a run from a Hugging Face folder, without training.
+// import: makes a run from a Hugging Face folder, without training. cli/run_verb.cpp calls it and shows it
+// like a session of `exp run`.
 #pragma once
 
 #include <optional>

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp tag` and `exp note`: reads and writes tags and notes of runs. Read next: labels.hpp.
+// `exp tag` and `exp note`: reads and changes the tags and notes of runs in the database. cli/label_verbs.cpp
+// prints them. Read next: labels.hpp.
 #include "app/labels.hpp"
 
 namespace encore {
 
 namespace {
 
-/// A word behind the first run may be meant as a tag.
+/// Returns the runs of a request of tag. A word after the first run may be meant as a tag, which the error
+/// message says.
 SelectedRuns tagged_runs(const TagRequest& request, const App& app, Store& store) try {
   return selected_runs(app, store, selection_from(request.selection));
 } catch (const UnknownRun& error) {

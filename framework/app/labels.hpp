@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tag and note: the labels and comments of users on runs.
+// tag and note: change and list the tags and notes of runs. cli/label_verbs.cpp prints them. They are not
+// part of a run's identity.
 #pragma once
 
 #include <optional>

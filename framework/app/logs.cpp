@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp logs`: reads the spools and log files of runs and follows them. Read next: logs.hpp.
+// `exp logs`: reads the spools and log files of runs in their folders, and follows them. cli/logs_verb.cpp
+// prints each entry. Read next: logs.hpp.
 #include "app/logs.hpp"
 
 #include <algorithm>

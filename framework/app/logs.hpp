@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // logs: the logs of runs, attempt by attempt. They are read from the run folders, so they are available
-// before they are in the database.
+// before they are in the database. cli/logs_verb.cpp prints them.
 #pragma once
 
 #include <filesystem>
@@ -33,7 +33,7 @@ struct LogEntry {
   bool of_several = false;  ///< runs are read
 };
 
-/// `take` gets each entry, in order, with its run. With `follow` it returns when all runs have ended.
+/// Calls `take` with each entry, in order, with its run. With `follow` it returns when all runs have ended.
 void read_logs(const LogsRequest& request, const App& app,
                const std::function<void(const RunRow& run, const LogEntry& entry)>& take);
 

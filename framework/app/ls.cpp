@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp ls`: selects and sorts runs, and gathers their scores and columns. Read next: ls.hpp.
+// `exp ls`: selects and sorts runs, and gathers their scores and columns. cli/ls_verb.cpp and
+// cli/run_list.cpp print them. Read next: ls.hpp.
 #include "app/ls.hpp"
 
 #include <algorithm>
@@ -27,7 +28,7 @@ double working_seconds(Store& store, std::int64_t run) {
   return seconds;
 }
 
-/// The last `count` parts of a key: "attention" of "model.layer.attention.type".
+/// Returns the last `count` parts of a key: "attention" of "model.layer.attention.type".
 std::string last_parts(std::string key, std::size_t count) {
   if (key.ends_with(".type")) key.resize(key.size() - 5);
   std::size_t begin = key.size();
@@ -49,7 +50,8 @@ void set_titles(std::vector<ListColumn>& columns) {
   }
 }
 
-/// One that store/run_columns.hpp knows. Throws UsageError that names `option`, "--sort".
+/// Returns a column that store/run_columns.hpp knows. Throws UsageError that names `option`, such as
+/// "--sort".
 ListColumn named_column(Store& store, const std::vector<RunRow>& runs, const std::string& option,
                         const std::string& name) {
   RunColumns columns(store);

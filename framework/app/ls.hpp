@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ls: lists runs with their scores, the newest first or sorted by a column.
+// ls: lists runs with their scores, the newest first or sorted by a column. cli/ls_verb.cpp prints the list;
+// cli/bundle_text.cpp uses varied_columns() to show in which options the runs of a bundle differ.
 #pragma once
 
 #include <map>
@@ -52,15 +53,15 @@ struct LsResult {
   std::string why_empty = {};
 };
 
-/// Throws UsageError for a column that no run has.
+/// Returns the list. Throws UsageError for a column that no run has.
 LsResult list_runs(const LsRequest& request, Store& store);
 
-/// One column for each option that is not the same in all of them, the seed too; options that always change
+/// Returns one column for each option that differs between the runs, the seed too. Options that always change
 /// together share one.
 std::vector<ListColumn> varied_columns(Store& store, const std::vector<RunRow>& runs);
-/// The value of the measure that chooses the run's checkpoints, on "dev" or "test".
+/// Returns the value of the measure that chooses the run's checkpoints, on "dev" or "test".
 std::optional<double> selected_value(const std::string& split, const RunRow& run, const RunScore& score);
-/// The value of a column of one run; null where it has none.
+/// Returns the value of a column of one run; null if it has none.
 nlohmann::json value_of(const ListColumn& column, const RunRow& run);
 
 }  // namespace encore

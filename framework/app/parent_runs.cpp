@@ -26,7 +26,8 @@ std::string ring_text(const std::vector<fs::path>& chain, std::vector<fs::path>:
   return text + begin->filename().string() + " itself";
 }
 
-/// The tables of a stored run as its resolved experiment had them, and whether each option was a default.
+/// Reads the tables of a stored run as its resolved experiment had them, and whether each option was a
+/// default.
 void read_settings(Store& store, std::int64_t run, Parent& parent) {
   for (const ParamRow& param : store.read_params(run)) {
     std::string pointer = "/" + param.key;

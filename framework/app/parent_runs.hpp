@@ -32,14 +32,15 @@ class ParentRuns final : public ParentSource {
   /// Returns the folders in which the plugins of an experiment file are searched.
   using PluginFolders = std::function<std::vector<std::filesystem::path>(const ExperimentFile& document)>;
 
-  /// `file` is the experiment file to plan, `fingerprint` that of the build that would train.
+  /// Prepares the search for parents. `file` is the experiment file to plan, `fingerprint` that of the build
+  /// that would train.
   ParentRuns(std::filesystem::path database, const std::filesystem::path& file, PluginFolders plugin_folders,
              std::string fingerprint);
 
   const Parent& run(const std::string& word) override;
   const Parent& experiment(const std::filesystem::path& file, const std::string& name) override;
 
-  /// The runs that experiment() found, parents first.
+  /// Returns the runs that experiment() found, parents first.
   std::vector<PlannedParent> take() { return std::move(planned_); }
 
  private:

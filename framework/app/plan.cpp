@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The flow, top to bottom: read_plan -> compare_with the database -> require_startable -> what each run will
-// take (run_time.hpp). Of a search: what it would decide next.
+// `exp plan`: what `exp run` would do, without writing anything. plan_runs(): read_plan -> compare_with the
+// database -> require_startable -> the expected time of each run (run_time.hpp). plan_search(): the next
+// decision of a search. Read next: plan.hpp.
 #include "app/plan.hpp"
 
 #include <fnmatch.h>
@@ -74,7 +75,8 @@ std::vector<std::string> size_arguments(const SizeRequest& request) {
   return arguments;
 }
 
-/// Runs with equal tables have equal models and train them in the same way.
+/// Returns the tables that decide the model: runs with equal keys have equal models and train them in the
+/// same way.
 std::string model_key(const nlohmann::json& config) {
   nlohmann::json tables = config;
   tables.erase("schedule");

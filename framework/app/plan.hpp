@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// plan: shows what `exp run` would do. Writes nothing. Read next: planned_runs.hpp.
+// plan: shows what `exp run` would do, and writes nothing. cli/plan_verb.cpp calls it, cli/plan_text.cpp
+// prints it. Read next: planned_runs.hpp.
 #pragma once
 
 #include <memory>
@@ -39,9 +40,9 @@ struct PlanView {
       times;  ///< of every run of the plan; empty for a run that is not to do
   int jobs = 1;
 
-  /// The time of all runs to do with a known time, `jobs` at once.
+  /// Returns the time of all runs to do that have an expected time, with `jobs` at once.
   double seconds() const;
-  /// The number of runs to do without a known time.
+  /// Returns the number of runs to do without an expected time.
   std::size_t unknown() const;
 };
 

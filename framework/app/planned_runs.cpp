@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads an experiment file and plans its runs, parents first. plan_comparison.hpp then compares them with the
-// database.
+// Reads an experiment file and plans its runs, parents first (read_plan), for run, plan, explain and retry.
+// plan_comparison.hpp then compares them with the database. Read next: planned_runs.hpp.
 #include "app/planned_runs.hpp"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ PlannedRuns plan_own(const App& app, const ExperimentFile& document, const std::
   return planned;
 }
 
-/// The same for the file of the request.
+/// Plans the runs of the file of the request, as plan_own() does for a document.
 PlannedRuns read_all(const PlanRequest& request, const App& app, const std::string& backend,
                      const std::vector<std::string>& more, const ContentHash& hash,
                      std::vector<PlannedParent>& parents) {
@@ -118,7 +118,7 @@ std::string context_of(const PlannedRuns& planned) {
   return context.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// The same for the file of a parent.
+/// Returns these inputs for the file of a parent.
 std::string context_of(const ParentFile& parent) {
   const nlohmann::json context = {{"bases", files_behind_first(parent.sources)},
                                   {"overrides", nlohmann::json::array()},

@@ -43,7 +43,7 @@ struct PlannedRun {
   /// The run of this plan that it starts from ([model] from = { experiment = }), by its index.
   std::optional<std::size_t> parent = {};
   std::string starts_from = {};  ///< name of its parent in this plan or the database; empty: none
-  /// The same for the run that it learns from ([distil] teacher).
+  /// The index of the run of this plan that it learns from ([distil] teacher).
   std::optional<std::size_t> teacher = {};
   std::string learns_from = {};
   std::optional<std::size_t> parent_file = {};  ///< for a parent: its file in PlannedRuns::parents
@@ -95,26 +95,27 @@ struct PlanRequest {
   bool changed = false;  ///< train runs again whose plugin files have changed
 };
 
-/// -S, --seed, --seeds, --grid, --name, --backend, --plugin-path, --fresh, --changed: the options of both
-/// `run` and `plan`.
+/// The options that `run` and `plan` share: -S, --seed, --seeds, --grid, --name, --backend, --plugin-path,
+/// --fresh, --changed.
 Form<PlanRequest> plan_options();
-/// The same options, with the experiment file as an argument.
+/// The options of plan_options(), with the experiment file as an argument.
 Form<PlanRequest> plan_arguments();
-/// Settings, seed and name, as key=value.
+/// Returns settings, seed and name of the request as key=value.
 std::vector<std::string> overrides_of(const PlanRequest& request);
 SweepTexts sweep_of(const PlanRequest& request);
-/// Removes config and origin from the point. In a plan of many runs they need most of the memory.
+/// Returns the specification of a point, and removes config and origin from the point: in a plan of many runs
+/// they need most of the memory.
 Specification specification_of(RunPoint& point, const std::string& backend,
                                const std::vector<std::filesystem::path>& folders);
 /// Reads and checks the file. Reads only the runs of `[model] from` from the database. Throws ConfigErrors or
 /// UsageError with all problems. `hash` computes the hash of a data file.
 PlannedRuns read_plan(const PlanRequest& request, const App& app,
                       const ContentHash& hash = sha256_of_content);
-/// The same without parents, on this backend; the overrides `more` follow those of the request.
+/// Works like read_plan() without parents, on this backend; the overrides `more` follow those of the request.
 PlannedRuns read_own_plan(const PlanRequest& request, const App& app, const std::string& backend,
                           const std::vector<std::string>& more);
-/// The same for a document, without overrides and sweep. The names of its runs are made of the experiment's
-/// name and the seed.
+/// Works like read_plan() for a document, without overrides and sweep. The names of its runs are made of the
+/// experiment's name and the seed.
 PlannedRuns plan_document(const App& app, const ExperimentFile& document, const std::string& backend,
                           const std::vector<std::string>& plugin_path);
 /// Notices tables in base files that the experiment does not use (config/unused_tables.hpp).

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the file of a search and finds the search in the database.
+// Reads an experiment file with [search] and finds this search in the database, for `exp plan` and `exp run`.
+// Read next: planned_search.hpp.
 #include "app/planned_search.hpp"
 
 #include "app/plan_comparison.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // PlannedSearch: an experiment file with [search] and the state of this search in the database. `exp plan`
-// shows it, `exp run` resumes it (search_session.hpp).
+// shows it (plan.cpp), `exp run` resumes it (search_session.hpp).
 #pragma once
 
 #include <memory>

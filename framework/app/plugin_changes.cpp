@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares recorded plugin files with those on disk.
+// Compares the plugin files that a run was trained with, as the database has them, with those on disk.
+// plan_comparison.cpp calls it. Read next: plugin_changes.hpp.
 #include "app/plugin_changes.hpp"
 
 #include <algorithm>
@@ -11,7 +12,7 @@ namespace encore {
 
 namespace {
 
-/// Every type that a configuration names, with its table.
+/// Appends every type that a configuration names, with its table, to `types`.
 void collect_types(const nlohmann::json& table, std::string& types) {
   for (const auto& [name, value] : table.items()) {
     if (name == "type") types += value.dump();

@@ -26,7 +26,8 @@ struct PluginChange {
   PluginRow before;
   UsedPlugin now;  ///< its name is empty if the run no longer uses this plugin
 
-  /// `plugin "highway" was 1.0.0 (1a2b3c4d5e6f) and is now 1.0.1 (0918273645aa), /home/me/highway.so`
+  /// Returns `plugin "highway" was 1.0.0 (1a2b3c4d5e6f) and is now 1.0.1 (0918273645aa),
+  /// /home/me/highway.so`.
   std::string text() const;
   nlohmann::json json() const;
 };

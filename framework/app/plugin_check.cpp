@@ -95,7 +95,7 @@ class PluginCheck {
                   manifest.string());
   }
 
-  /// The reader of `-S data.type=NAME` may be one of another plugin, such as those that ship.
+  /// Finds the reader of `-S data.type=NAME`, which may be one of another plugin, such as those that ship.
   void find_reader() {
     std::string type;
     for (const std::string& setting : request_.settings)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// plugin check: runs the contract suite on a plugin. Workers run the checks as child processes, so a plugin
-// that crashes or hangs stops only its worker: one worker runs every check, two more compute the digests with
-// other numbers of threads. Every check of the suite is reported as passed, failed or skipped.
+// plugin check: runs the contract suite on a plugin, for cli/plugin_check.cpp. Workers run the checks as
+// child processes, so a plugin that crashes or hangs stops only its worker: one worker runs every check, two
+// more compute the digests with other numbers of threads. Every check of the suite is reported as passed,
+// failed or skipped.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Stores passed plugin checks in the cache folder. Read next: plugin_passes.hpp.
+// Stores in the cache folder which plugin files passed `exp plugin check`, and finds those that did not.
+// run.cpp and cli/plan_text.cpp warn about them. Read next: plugin_passes.hpp.
 #include "app/plugin_passes.hpp"
 
 #include <algorithm>

@@ -12,7 +12,7 @@
 
 namespace encore {
 
-/// Errors while writing are ignored; `exp run` then keeps warning.
+/// Stores that the plugin passed. Errors while writing are ignored; `exp run` then continues to warn.
 void note_pass(const std::filesystem::path& plugin, const std::string& sha256, const std::string& backend,
                std::size_t checks);
 bool has_passed(const std::string& sha256);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp plugin new` and `exp plugin build`: makes and builds plugin projects. Read next: plugin_project.hpp.
+// `exp plugin new` copies a template of plugins/template with a new name, `exp plugin build` runs CMake on a
+// project. cli/plugin_project.cpp prints the result. Read next: plugin_project.hpp.
 #include "app/plugin_project.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // plugin new and plugin build: make a plugin project from a template, and build its shared object.
+// cli/plugin_project.cpp prints the files. The template is in plugins/template.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp plugin ls` and `exp plugin info`: searches the plugin folders. Read next: plugin_view.hpp.
+// `exp plugin ls` and `exp plugin info`: searches the plugin folders for manifests, and loads plugins only on
+// request. cli/plugin_ls.cpp and cli/plugin_info.cpp print them. Read next: plugin_view.hpp.
 #include "app/plugin_view.hpp"
 
 #include <set>

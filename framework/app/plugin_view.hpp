@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// plugin ls and plugin info: the plugins that runs can use. They read manifests and load nothing. With --load
-// the worker loads every plugin, to find errors that no manifest shows.
+// plugin ls and plugin info: the plugins that runs can use, for cli/plugin_ls.cpp and cli/plugin_info.cpp.
+// They read manifests and load nothing. With --load the worker loads every plugin, to find errors that no
+// manifest shows.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// predict and generate: the arguments of the worker that predicts for input or generates text.
+// predict and generate: find the run, check the request, and make the arguments of the worker that predicts
+// or generates text. cli/predict_verb.cpp then replaces exp by this worker.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp quantize`: starts a worker for each run that writes its weights as integers. Read next: quantize.hpp.
+// `exp quantize`: starts a worker for each run that writes its weights as integers (worker_answer.hpp).
+// cli/quantize_verb.cpp prints the results. Read next: quantize.hpp.
 #include "app/quantize.hpp"
 
 #include "app/worker_answer.hpp"

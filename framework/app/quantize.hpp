@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// quantize: writes the weights of runs as integers. The worker does the work and answers in JSON.
+// quantize: writes the weights of runs as integers. The worker does the work and answers in JSON
+// (worker_answer.hpp); cli/quantize_verb.cpp prints the effect on size and scores.
 #pragma once
 
 #include <functional>
@@ -33,7 +34,7 @@ struct QuantizeResult {
   std::vector<QuantizedRun> runs;
   bool one = false;  ///< exactly one was asked for
 };
-/// Calls `written` after each run.
+/// Quantizes the selected runs, and calls `written` after each.
 QuantizeResult quantize(const QuantizeRequest& request, const App& app,
                         const std::function<void(const QuantizedRun&)>& written);
 

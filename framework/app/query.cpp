@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp query`: runs one SQL statement and reads its rows. Read next: query.hpp.
+// `exp query`: runs one SQL statement on a read-only connection and passes its rows to the writer of
+// cli/query_verb.cpp. Read next: query.hpp.
 #include "app/query.hpp"
 
 #include <sqlite3.h>

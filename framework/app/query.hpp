@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// query: runs one SQL query. The connection is read-only, and statements that write are refused before they
-// start.
+// query: runs one SQL query of the user. The connection is read-only, and statements that write are refused
+// before they start. cli/query_verb.cpp prints the rows.
 #pragma once
 
 #include <functional>

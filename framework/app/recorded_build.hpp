@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp verify BUNDLE --build: builds the program of the recorded commit in a separate work tree. The commit
-// comes from the user's clone. Only a diff can come from the bundle; it is foreign code, so it is applied
-// only with --with-diff.
+// exp verify BUNDLE --build: builds the program of the recorded commit in a separate work tree, for
+// cli/bundle_verify.cpp. The commit comes from the user's clone. Only a diff can come from the bundle; it is
+// foreign code, so it is applied only with --with-diff.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// rm, undelete and gc: hide, restore or purge runs, and remove garbage from their folders.
+// rm, undelete and gc: hide, restore or purge runs, and remove garbage from their folders. cli/rm_verb.cpp
+// and cli/gc_verb.cpp print the results.
 #pragma once
 
 #include <optional>

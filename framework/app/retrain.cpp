@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The flow, top to bottom: the experiment of the run as a document (retrained_experiment.hpp) -> planned,
-// checked and trained as `exp run` does -> compared with its parent (retraining_comparison.hpp) -> the rule
-// (analysis/promotion_rule.hpp) -> recorded (store/lineage.hpp).
+// `exp retrain`: trains a run again on old and new data. The flow: the run's experiment as a document
+// (retrained_experiment.hpp) -> planned, checked and trained as `exp run` does -> compared with its parent
+// (retraining_comparison.hpp) -> the rule of promotion (analysis/promotion_rule.hpp) -> recorded
+// (store/lineage.hpp). Read next: retrain.hpp.
 #include "app/retrain.hpp"
 
 #include <algorithm>

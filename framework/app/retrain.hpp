@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // retrain: trains a run again on its data and new data, and decides whether the new run replaces it.
+// cli/retrain_verb.cpp prints the plan and the result.
 #pragma once
 
 #include <optional>
@@ -54,7 +55,7 @@ struct RetrainResult {
   std::string state = {};  ///< state of an unfinished run: "interrupted", "not there"
 };
 
-/// The report of a retraining beside its session: its beginning.
+/// Receives the events of the session of a retraining, and before them its beginning.
 class RetrainEvents : public SessionEvents {
  public:
   virtual void retrains(const std::string& run, const RunRow& parent, bool from_scratch) = 0;

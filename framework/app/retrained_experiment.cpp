@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes resolved settings as TOML. JSON and TOML have the same syntax for strings, numbers, booleans and
-// lists of them. Read next: retrained_experiment.hpp.
+// Writes the resolved settings of a run as the TOML of an experiment file, for `exp retrain`. JSON and TOML
+// have the same syntax for strings, numbers, booleans and lists of them. Read next: retrained_experiment.hpp.
 #include "app/retrained_experiment.hpp"
 
 #include <algorithm>

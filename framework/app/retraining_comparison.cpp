@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares a run with its parent, from stored predictions and workers' answers. Read next:
-// retraining_comparison.hpp.
+// Compares a retrained run with its parent, from stored predictions and from answers of workers that score
+// both now. retrain.cpp calls it after the training. Read next: retraining_comparison.hpp.
 #include "app/retraining_comparison.hpp"
 
 #include <algorithm>

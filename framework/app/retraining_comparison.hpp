@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The comparison of `exp retrain` after a run is complete: the run and its parent on the set on which both
-// were scored at their end, and on a new set, which their workers score now.
+// The comparison of `exp retrain` after the new run is complete: the run and its parent on the set on which
+// both were scored at their end, and on a new set, which workers score now. Read next:
+// analysis/retraining.hpp.
 #pragma once
 
 #include "analysis/retraining.hpp"

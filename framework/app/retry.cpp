@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp retry`: chooses the runs to start again and trains them. Read next: retry.hpp.
+// `exp retry`: chooses the failed or lost runs to start again and trains them (run_session.hpp).
+// cli/run_verb.cpp calls it. Read next: retry.hpp.
 #include "app/retry.hpp"
 
 #include <algorithm>

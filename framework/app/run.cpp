@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The flow, top to bottom: SessionFile (exp stop sees it from now on) -> read_plan -> compare_with the
-// database -> require_startable -> work_on (run_session.hpp), which gives the runs to the Runner.
+// `exp run` of an experiment file without a search. The flow: SessionFile (from now on `exp stop` finds the
+// session) -> read_plan -> compare_with the database -> require_startable -> work_on (run_session.hpp), which
+// gives the runs to the Runner. Read next: run.hpp.
 #include "app/run.hpp"
 
 #include <algorithm>

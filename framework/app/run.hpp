@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: plan, check everything, then train what is missing, some runs at once.
+// run: plans the runs of an experiment file, checks everything, then trains the missing ones, several at once
+// if asked. cli/run_verb.cpp calls it. Read next: planned_runs.hpp, run_session.hpp.
 #pragma once
 
 #include <optional>
@@ -24,8 +25,8 @@ struct RunResult {
   std::optional<SessionResult> session = {};  ///< nothing where there was nothing to do
 };
 
-/// Of a file without [search]; search_session.hpp has the others. Throws ConfigErrors, UsageError and Error
-/// before anything is started, WorkError later.
+/// Trains the runs of a file without [search]; run_search() of search_session.hpp does this for the others.
+/// Throws ConfigErrors, UsageError and Error before anything is started, WorkError later.
 RunResult run(const RunRequest& request, const App& app, SessionEvents& events);
 
 }  // namespace encore

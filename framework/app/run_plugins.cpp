@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the models of runs, and refuses plugins that the user has not chosen. Read next: run_plugins.hpp.
+// Finds trained runs and their plugins for evaluate, predict and other verbs, and refuses plugin folders that
+// the user has not chosen, because a plugin is code. Read next: run_plugins.hpp.
 #include "app/run_plugins.hpp"
 
 #include <fcntl.h>
@@ -163,7 +164,7 @@ std::string question_text(const RunRow& run, const std::vector<UsedPlugin>& stra
   return text + "\nThe run's specification.json names it. A plugin is code and runs with your permissions.";
 }
 
-/// Returns the option that allows them.
+/// Returns the option that allows these plugins.
 std::string remedy(const std::vector<UsedPlugin>& strange) {
   Folders folders;
   for (const UsedPlugin& plugin : strange) folders.push_back(plugin.file.parent_path());

@@ -30,10 +30,10 @@ struct ModelRequest {
 inline constexpr const char* run_plugin_help =
     "a folder with the run's plugins (may be repeated, or several with colons), instead of those of its "
     "training; only name folders whose code you trust";
-/// --backend, --plugin-path and --threads.
+/// The options --backend, --plugin-path and --threads.
 Form<ModelRequest> model_options();
-/// The same with --int8 and --int4, for verbs that compute with the model; worker_arguments passes them to
-/// the worker.
+/// The options of model_options() with --int8 and --int4, for verbs that compute with the model;
+/// worker_arguments() passes them to the worker.
 Form<ModelRequest> weights_options();
 
 /// A run whose folder holds a model, and its worker.
@@ -65,7 +65,7 @@ std::vector<std::string> run_plugin_folders(const App& app, const std::vector<st
 /// then `more`. Throws like run_plugin_folders.
 std::vector<std::string> worker_arguments(const App& app, const ModelRequest& request, const TrainedRun& run,
                                           const std::string& verb, const std::vector<std::string>& more);
-/// The same for a folder whose plugins are searched in `plugin_folders`.
+/// Returns these arguments for a folder whose plugins are searched in `plugin_folders`.
 std::vector<std::string> worker_arguments(const ModelRequest& request,
                                           const std::filesystem::path& run_folder,
                                           const std::vector<std::string>& plugin_folders,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks --ranks and makes the command that starts the ranks. Read next: run_ranks.hpp.
+// Checks --ranks and makes the command that starts the ranks of a run. run_session.cpp and verify.cpp call
+// it. Read next: run_ranks.hpp.
 #include "app/run_ranks.hpp"
 
 #include <unistd.h>

@@ -25,7 +25,7 @@ inline constexpr const char* build_with_mpi =
 inline constexpr const char* mpirun_help =
     "command that starts the ranks instead of mpirun, such as \"srun -n {ranks}\" (default: $ENCORE_MPIRUN)";
 
-/// --ranks, --mpirun.
+/// The options --ranks and --mpirun.
 Form<RankRequest> rank_options();
 /// Throws UsageError for several ranks on a backend other than openmp.
 void require_rank_backend(int ranks, const std::string& backend);
@@ -40,9 +40,9 @@ std::vector<std::string> launcher_words(const std::string& command, int ranks, i
 /// Throws UsageError before anything starts if the worker was built without MPI, the launcher is missing
 /// (unless ranks start `elsewhere`), or the ranks do not divide the gradient shards of a run.
 void require_ranks(const RankRequest& request, bool elsewhere, const PlannedRuns& planned);
-/// The last check for one run.
+/// Throws UsageError if the ranks do not divide the gradient shards of one run.
 void require_ranks_divide(int ranks, const Specification& specification);
-/// The other checks, for several ranks.
+/// Makes the checks of require_ranks() that depend on no run, if there are several ranks.
 void require_rank_programs(const RankRequest& request, bool elsewhere, const std::filesystem::path& worker);
 
 }  // namespace encore

@@ -24,7 +24,7 @@ struct SelectionRequest {
 /// The options --state, --tag, --sweep, --where, --promoted and --best, for a verb whose arguments are not
 /// all runs.
 Form<SelectionRequest> run_options();
-/// The same options, and every argument is a word that selects runs.
+/// The options of run_options(), and every argument is a word that selects runs.
 Form<SelectionRequest> run_arguments();
 
 /// Returns the selection of the request, with `words` instead of its own words. Throws UsageError.

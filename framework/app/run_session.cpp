@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One session, top to bottom: tasks -> runner on this machine or in Slurm -> results. Read next:
-// run_session.hpp.
+// Trains planned runs (work_on, called by run, retry, import and retrain): makes their tasks -> gives them to
+// the runner on this machine or in Slurm -> returns the results. Read next: run_session.hpp.
 #include "app/run_session.hpp"
 
 #include <algorithm>

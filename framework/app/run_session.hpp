@@ -90,28 +90,28 @@ struct SessionResult {
 class SessionEvents {
  public:
   virtual ~SessionEvents() = default;
-  /// The spools of earlier processes are merged into the database.
+  /// Called when the spools of earlier processes of a run are merged into the database.
   virtual void settled(const RunRow& /*run*/) {}
-  /// The experiment file is read, and compared with the database, if there is one.
+  /// Called when the experiment file is read, and compared with the database, if there is one.
   virtual void planned(const PlannedRuns& /*planned*/) {}
-  /// A complete run that is skipped, and the permanent gaps in its record.
+  /// Called for a complete run that is skipped and has permanent gaps in its record.
   virtual void incomplete(const RunRow& /*run*/, const std::vector<RecordGap>& /*gaps*/) {}
-  /// A plugin file of a run to do has never passed its checks on this machine.
+  /// Called for a plugin file of a run to do that has never passed its checks on this machine.
   virtual void unchecked(const UsedPlugin& /*plugin*/) {}
-  /// The store stays open until the session returns.
+  /// Called when the store is open; it stays open until the session returns.
   virtual void opened(Store& /*store*/) {}
   virtual void placed(const std::vector<WorkerPlace>& /*places*/) {}
-  /// The returned observer receives the worker's events until `ended`.
+  /// Called when an attempt begins. The returned observer receives the worker's events until `ended`.
   virtual RunObserver& begun(const RunBegun& begun) = 0;
   virtual void ended(const RunEnded& ended) = 0;
   virtual void decided(const TrialNews& /*news*/) {}
-  /// A message about the whole session: the database is locked, all workers were asked to stop.
+  /// Called with a message about the whole session, such as that the database is locked.
   virtual void noticed(const std::string& /*text*/) {}
-  /// Several times a second: the screen may be drawn again.
+  /// Called several times a second, so that the screen can be drawn again.
   virtual void glanced() {}
-  /// The state of the scheduler's jobs, and the progress of the run if there is only one.
+  /// Called with the state of the scheduler's jobs, and the progress of the run if there is only one.
   virtual void queued(const std::string& /*text*/, const Progressed* /*progress*/) {}
-  /// The last event of a session of planned runs. The store is still open, even if its file was removed.
+  /// Called last in a session of planned runs. The store is still open, even if its file was removed.
   virtual void concluded(const SessionResult& /*result*/) {}
 };
 

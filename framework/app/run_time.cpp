@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the nearest complete run by the distance of settings, and scales its time. Read next: run_time.hpp.
+// Estimates the time of planned runs for `exp plan`: finds the complete run with the fewest different
+// settings, and scales its time. Read next: run_time.hpp.
 #include "app/run_time.hpp"
 
 #include <algorithm>
@@ -12,7 +13,8 @@ namespace encore {
 
 namespace {
 
-/// Sizes and kinds count; real numbers (rates, shares) change what is computed, not how much.
+/// Returns whether an option decides the amount of computation: sizes and kinds do; real numbers (rates,
+/// shares) change what is computed, not how much.
 bool decides_load(const std::string& key) {
   static constexpr std::array<std::string_view, 10> single = {"task.type",
                                                               "data.max_length",

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // RunTimes: the expected time of a planned run, from the most similar complete run. `exp plan` asks for every
-// run to do after plan_comparison.hpp has compared the file with the database. Only runs on the same backend,
-// host and training data are compared. The nearest one has the fewest different settings among those that
-// decide the amount of computation (sizes and kinds in the model, tokenizer, batches). A run of another kind
-// (task, layers, tokenizer, precision), or more than 16 times as large or as small, is not used; without any
-// other run there is no estimate. Its seconds per epoch, or per step for a run of train.steps, evaluation
-// included, are scaled by model.layers and by the square of model.width, those per step also by the batch
-// size.
+// run to do, after plan_comparison.hpp has compared the file with the database. Without a comparable run
+// there is no estimate.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +22,12 @@ struct TimeEstimate {
   std::vector<std::string> different;  ///< settings of the model and the batches in which it differs
 };
 
+/// Only runs on the same backend, host and training data are compared. The nearest one has the fewest
+/// different settings among those that decide the amount of computation (sizes and kinds in the model,
+/// tokenizer, batches). A run of another kind (task, layers, tokenizer, precision), or more than 16 times as
+/// large or as small, is not used. The seconds per epoch of the nearest run, or per step for a run of
+/// train.steps, evaluation included, are scaled by model.layers and by the square of model.width, those per
+/// step also by the batch size.
 class RunTimes {
  public:
   /// Reads what complete runs of `backend` on `host` took: the newest `most_runs`.

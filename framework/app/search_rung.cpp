@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Converts a rung in epochs to a step. The database has only steps: an epoch ends where dev was scored and
-// the parameters were digested. Epochs have nearly equal numbers of steps (they vary with
-// train.batch_tokens), so the end that is nearest to its share of all steps is taken. Read next:
-// search_session.hpp.
+// Converts the length of a rung from epochs to a step (rung_step, called by search_session.cpp). The database
+// has only steps: an epoch ends where dev was scored and the parameters were digested. Epochs have nearly
+// equal numbers of steps (they vary with train.batch_tokens), so the epoch end that is nearest to its share
+// of all steps is taken. Read next: search_session.hpp.
 #include "app/search_session.hpp"
 
 #include <cmath>

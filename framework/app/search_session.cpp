@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One session of a search, from its plan to the last decision. Read next: search_session.hpp.
+// One session of a search (run_search, called by cli/run_verb.cpp): plans it, asks for decisions, trains
+// their runs, and stores both until the search is over or the user stops it. Read next: search_session.hpp.
 #include "app/search_session.hpp"
 
 #include <fcntl.h>
@@ -141,7 +142,8 @@ std::size_t SearchSession::work(CodeVersion code, const std::vector<WorkerPlace>
   return Runner(store_, std::move(code), std::move(settings), app_.stop, *this).run({});
 }
 
-/// Decides until a run is to be trained, or until no decision is possible before a trial ends.
+/// Makes decisions until there is a run to train, or until no decision is possible before a trial ends.
+/// Returns the runs.
 std::vector<RunTask> SearchSession::more() {
   if (!resumed_) {
     resumed_ = true;

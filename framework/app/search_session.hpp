@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The search of `exp run`: it calls decide (plan/search/decide.hpp) when a worker is free, trains the result,
-// and stores decisions and observations at once. A kill at any moment loses none of them: trials that were
-// decided but not observed are resumed first.
+// run_search(): `exp run` of a file with [search]. It calls decide (plan/search/decide.hpp) when a worker is
+// free, trains the result, and stores decisions and observations at once. A kill at any moment loses none of
+// them: trials that were decided but not observed are resumed first.
 #pragma once
 
 #include <memory>

@@ -58,7 +58,8 @@ ServedRun stored_model(const ServingRequest& request, const App& app, const Stor
 
 // --- models in files ---
 
-/// "two.tar.zst:0f3a" means one run of a bundle, "two.tar.zst" its only run.
+/// A word of the command line that names a bundle: "two.tar.zst:0f3a" means one run of it, "two.tar.zst" its
+/// only run.
 struct BundleWord {
   std::string archive, run;
 };
@@ -72,7 +73,8 @@ std::optional<BundleWord> bundle_word(const std::string& word) {
   return BundleWord{.archive = word.substr(0, colon), .run = word.substr(colon + 1)};
 }
 
-/// Names of runs have no slash. A word without a slash means a folder only if no run has this name.
+/// Returns whether a word means a folder. Names of runs have no slash, so a word without a slash means a
+/// folder only if no run has this name.
 bool names_folder(const App& app, const std::string& word) {
   std::error_code none;
   return word.find('/') != std::string::npos || (fs::is_directory(word, none) && !means_run(app, word));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The options of serve and monitor. Read next: serving_requests.hpp.
+// The options of serve and monitor, and their rules. exp reads the command line by them, and exp-serve again.
+// Read next: serving_requests.hpp.
 #include "app/serving_requests.hpp"
 
 #include <limits>

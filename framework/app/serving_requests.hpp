@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The requests of serve and monitor. exp reads them; exp-serve does what they ask (cli/components.hpp).
+// The requests of serve and monitor. exp reads them from the command line; the component exp-serve does the
+// work (cli/components.hpp).
 #pragma once
 
 #include <optional>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes rows and tasks of planned runs.
+// Adds the planned runs to the database and makes the task of each for the runner (make_session_tasks, called
+// by run_session.cpp). Read next: session_tasks.hpp.
 #include "app/session_tasks.hpp"
 
 #include <algorithm>
@@ -8,7 +9,8 @@ namespace encore {
 
 namespace {
 
-/// The runs that it starts or learns from, where they are trained first; they stand in front.
+/// Returns the indices of the tasks that must finish before this run: its parent and its teacher, if this
+/// session trains them. The list of tasks has them first.
 std::vector<std::size_t> tasks_before(const PlannedRuns& planned, const std::vector<const PlannedRun*>& to_do,
                                       std::size_t index) {
   std::vector<std::size_t> before;
@@ -34,6 +36,7 @@ SessionTasks make_session_tasks(Store& store, const PlannedRuns& planned, std::o
                                 std::chrono::seconds step_timeout) {
   if (sweep) add_known_runs(store, planned, [&] { return *sweep; });
   SessionTasks made;
+  // Reserved, because new_runs points into this vector: it must not move while it grows.
   std::vector<Specification> specifications;
   specifications.reserve(planned.to_do());
   std::vector<Store::RunToAdd> new_runs;

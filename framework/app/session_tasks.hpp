@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SessionTasks: the runs of a plan that are to do, as rows of the database and as tasks for who works on
-// them. Place in the flow: run_session.cpp gives them to the Runner, slurm_session.cpp to jobs of Slurm.
+// SessionTasks: the planned runs that a session trains, as rows of the database and as tasks for the runner.
+// run_session.cpp makes them and gives them to the Runner on this machine, or to jobs of Slurm.
 #pragma once
 
 #include <chrono>
@@ -21,10 +21,12 @@ struct SessionTasks {
   std::vector<std::string> names;
 };
 
-/// Runs of the file that were there already, from a file of another name, belong to this one too: so its name
-/// means all of its runs. `sweep` gives its number, and is asked only where there are such runs.
+/// Adds known runs of the plan to the sweep of this experiment file, if another file trained them, so that
+/// the name of the sweep means all of its runs. `sweep` returns its number, and is called only if there are
+/// such runs.
 void add_known_runs(Store& store, const PlannedRuns& planned, const std::function<std::int64_t()>& sweep);
-/// Adds the rows that are missing; new runs belong to the experiment file `sweep`, if there is one.
+/// Adds the missing rows and makes the tasks; new runs belong to the experiment file `sweep`, if there is
+/// one.
 SessionTasks make_session_tasks(Store& store, const PlannedRuns& planned, std::optional<std::int64_t> sweep,
                                 std::chrono::seconds step_timeout);
 

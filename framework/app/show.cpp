@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which runs, or which search, are shown.
+// `exp show`: decides whether the words of the request mean runs or a search, and selects them.
+// cli/show_verb.cpp prints everything about the result. Read next: show.hpp.
 #include "app/show.hpp"
 
 #include "app/planned_search.hpp"

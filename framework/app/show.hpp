@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// show: everything the database knows about a run, about several, or about a search.
+// show: selects the runs, or the search, about which cli/show_verb.cpp prints everything that the database
+// has.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the site file and makes the settings of Slurm jobs. Read next: slurm_session.hpp.
+// Reads the site file of a cluster and makes the settings of Slurm jobs, for run_session.cpp and
+// search_session.cpp. Read next: slurm_session.hpp.
 #include "app/slurm_session.hpp"
 
 #include <algorithm>

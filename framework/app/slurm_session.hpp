@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A session with --launcher slurm: the site, the place of a worker in a job, and the settings of the
-// SlurmRunner. Read next: run_session.cpp.
+// The Slurm part of a session with --launcher slurm: the site file, the place of a worker in a job, and the
+// settings of the SlurmRunner. run_session.cpp and search_session.cpp call it; read run_session.cpp next.
 #pragma once
 
 #include "app/run_session.hpp"
@@ -12,7 +12,7 @@ namespace encore {
 /// the site file starts no ranks, Error without Slurm.
 WorkerPlace slurm_place(const SessionRequest& request);
 SlurmSubmitter slurm_submitter(const SessionRequest& request, const Store& store);
-/// `session` must outlive the settings.
+/// Returns the settings of the runner of Slurm jobs. `session` must outlive them.
 SlurmSettings slurm_settings(const SessionRequest& request, const WorkerPlace& place,
                              const SessionFile& session);
 

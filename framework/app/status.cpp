@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp status`: reads the progress of the selected runs. Read next: status.hpp.
+// `exp status`: reads the progress of the selected runs and finds runs whose process is gone.
+// cli/status_verb.cpp prints them, also repeatedly. Read next: status.hpp.
 #include "app/status.hpp"
 
 #include "world/lease_clock.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// status: the runs in training, and the runs whose process is gone.
+// status: the progress of runs in training, and the runs whose process is gone. cli/status_verb.cpp prints
+// it.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp stop`: sends requests to stop to runs, waiting jobs and sessions. Read next: stop.hpp.
+// `exp stop`: sends requests to stop to runs in training, waiting jobs and sessions. cli/stop_verb.cpp prints
+// who was asked. Read next: stop.hpp.
 #include "app/stop.hpp"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace encore {
 
 namespace {
 
-/// Asks the running ones to stop.
+/// Asks the runs that are running to stop.
 std::vector<AskedRun> ask_runs(const App& app, Store& store, const std::vector<RunRow>& runs, StopWish wish) {
   std::vector<AskedRun> asked;
   std::set<std::int64_t> queued;

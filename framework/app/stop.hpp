@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// stop: asks workers and sessions of a run, of a sweep or of the whole database to write a checkpoint and
-// end, or to kill the worker, on this machine or another that shares the folder. An exp run that still plans
-// is asked too.
+// stop: asks the workers and sessions of a run, of a sweep or of the whole database to write a checkpoint and
+// end, or kills the workers, on this machine or on another that shares the folder. It also asks an `exp run`
+// that is still planning. cli/stop_verb.cpp prints who was asked.
 #pragma once
 
 #include <vector>

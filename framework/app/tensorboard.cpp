@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes events as bytes: checksums, and the wire format of protobuf. Read next: tensorboard.hpp.
+// Writes scalars as TensorBoard's event files for `exp dump` (dump.cpp): checksums, and the wire format of
+// protobuf. TensorBoard defines every byte. Read next: tensorboard.hpp.
 #include "app/tensorboard.hpp"
 
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TensorBoard's event files for scalars: records of TFRecord (length, masked CRC-32C, data, masked CRC-32C),
-// each an Event in protobuf's wire format. The numbers of the fields are in
-// https://www.tensorflow.org/tutorials/load_data/tfrecord and // tensorflow/core/util/event.proto.
+// TensorBoard's event files for scalars, which dump.cpp writes: records of TFRecord (length, masked CRC-32C,
+// data, masked CRC-32C), each an Event in protobuf's wire format. The numbers of the fields are in
+// https://www.tensorflow.org/tutorials/load_data/tfrecord and tensorflow/core/util/event.proto.
 #pragma once
 
 #include <cstdint>

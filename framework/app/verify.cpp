@@ -76,7 +76,7 @@ std::vector<std::int64_t> runs_behind(const SearchRecord& record, const search::
   return {trial.confirmations.begin(), trial.confirmations.begin() + static_cast<std::ptrdiff_t>(seeds)};
 }
 
-/// The tolerance for a different order of a sum.
+/// Returns whether two means differ by more than a different order of their sum explains.
 bool differ(double a, double b) {
   return std::fabs(a - b) > 1e-12 * std::max(std::fabs(a), std::fabs(b));
 }

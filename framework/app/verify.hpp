@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // verify: trains runs again, compares digests bit by bit, and stores the verdicts. For a search, it makes
-// every decision again. exp-report unpacks a bundle first (cli/bundle_verify.cpp).
+// every decision again. cli/verify_verb.cpp prints the verdicts; for a bundle, exp-report unpacks it first
+// (cli/bundle_verify.cpp).
 #pragma once
 
 #include <functional>
@@ -47,9 +48,10 @@ Form<VerifyRequest> verify_form();
 class VerifyEvents {
  public:
   virtual ~VerifyEvents() = default;
-  /// The verification of a run begins. The returned observer receives the worker's events until `judged`.
+  /// Called when the verification of a run begins. The returned observer receives the worker's events until
+  /// `judged`.
   virtual RunObserver& verifies(const RunRow& run, const Verifier& verifier) = 0;
-  /// `outcome` has a verdict or was interrupted.
+  /// Called when the verification of a run ends. `outcome` has a verdict or was interrupted.
   virtual void judged(const RunRow& run, const VerificationOutcome& outcome) = 0;
 };
 
@@ -58,7 +60,8 @@ enum class VerificationEnd { equal, different, interrupted };
 /// Replaces the paths in the specification of a run by those on this machine.
 using PlaceFiles = std::function<void(const RunRow& run, Specification& specification)>;
 
-/// Throws Error for a problem of any run before the first is trained, WorkError later.
+/// Verifies the selected runs. Throws Error for a problem of any run before the first is trained, WorkError
+/// later.
 VerificationEnd verify_runs(const VerifyRequest& request, const App& app, VerifyEvents& events, Store& store,
                             const std::vector<RunRow>& runs, const PlaceFiles& place = {});
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `exp version`: reads the versions of the libraries and of the worker. Read next: version.hpp.
+// `exp version`: reads the versions of the libraries of exp, and on request asks the worker for its own.
+// cli/version_verb.cpp prints them. Read next: version.hpp.
 #include "app/version.hpp"
 
 #include <sqlite3.h>

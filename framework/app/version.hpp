@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // version: the versions of the control program, and of a worker with its numeric environment.
+// cli/version_verb.cpp prints them.
 #pragma once
 
 #include <optional>

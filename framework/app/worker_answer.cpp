@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs a worker that answers in JSON, and reads the progress before its answer. Read next: worker_answer.hpp.
+// Runs a worker that answers in JSON, and relays the progress before its answer. embed, evaluate, quantize,
+// retrain, attention and export call it. Read next: worker_answer.hpp.
 #include "app/worker_answer.hpp"
 
 #include "record/answer_progress.hpp"

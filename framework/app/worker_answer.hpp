@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The answer of a worker about a trained model, as JSON on its standard output.
+// worker_answer() starts a worker with arguments about a trained model, relays its progress, and returns its
+// answer: JSON on the worker's standard output. embed, evaluate, quantize and retrain call it.
 #pragma once
 
 #include <filesystem>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Limits what reading an untrusted bundle may cost in all: memory, disk and processor time. Each
-// limit is far above any bundle that Encore makes; a bundle beyond one is refused with a message
-// that names it. SECURITY.md lists the tests. bundle_index.cpp and unpack_bundle.cpp check the
-// claims of an archive before anything is written, bundle/check_bundle.cpp limits the reading of its
-// database.
+// BundleBudget limits what reading an untrusted bundle may cost in total: memory, disk and processor time.
+// Each limit is far above any bundle that Encore makes; a bundle beyond one is refused with a message that
+// names it. bundle_index.cpp and unpack_bundle.cpp check the claims of an archive before anything is written,
+// bundle/check_bundle.cpp limits the reading of its database. SECURITY.md lists the tests.
 #pragma once
 
 #include <cstddef>

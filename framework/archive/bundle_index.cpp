@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Turns JSON-LD into a checked list of files. Read bundle_index.hpp first.
+// Reads the list of files of a bundle (read_bundle_index, called by unpack_bundle.cpp) from JSON-LD of
+// unknown origin, and checks names, sizes and hashes. Read bundle_index.hpp first.
 #include "archive/bundle_index.hpp"
 
 #include <algorithm>
@@ -34,7 +35,7 @@ std::string first_part(const std::string& path) {
   return slash == std::string::npos ? "" : path.substr(0, slash + 1);
 }
 
-/// Returns whether a bundle may have a file there.
+/// Returns whether a bundle may have a file with this path.
 bool is_in_place(const std::string& path) {
   const std::string top = first_part(path), rest = path.substr(top.size());
   if (top.empty()) return path == bundle_database || path == bundle_report;
@@ -92,7 +93,7 @@ class EntityReader final : public nlohmann::json_sax<json> {
  private:
   struct Level {
     bool is_list;
-    std::string member = {};  ///< of an object: the one that is being read
+    std::string member = {};  ///< the member that is being read, in an object
   };
   /// The depths of values: the document, the list @graph in it, an entity, and the parts of an entity.
   static constexpr std::size_t in_graph = 2, in_entity = 3, in_member = 4, in_part = 5;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The list of files of a bundle with their sizes and SHA-256, read from its RO-Crate metadata, which is the
-// first file of the archive. A bundle has no second list, so no two can differ. bundle/ro_crate.cpp writes
-// it, unpack_bundle.cpp compares every file with it.
+// BundleIndex is the list of files of a bundle with their sizes and SHA-256, read from its RO-Crate metadata,
+// the first file of the archive. A bundle has no other list, so two lists cannot differ. bundle/ro_crate.cpp
+// writes the metadata; unpack_bundle.cpp compares every file with the list.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace encore {
 
 /// The folder that holds all files of an archive.
 inline const std::string bundle_root = "encore-bundle/";
-/// The names of files below it.
+/// Names of files in this folder.
 inline constexpr const char* bundle_metadata = "ro-crate-metadata.json";
 inline constexpr const char* bundle_database = "encore.db";
 inline constexpr const char* bundle_report = "report.html";
@@ -34,7 +34,7 @@ struct BundleIndex {
   std::string subject;  ///< "run quickstart"
   std::string encore;   ///< the version that made it
   std::string licence;
-  std::string author = {};        ///< as its maker states it; empty in bundles of earlier versions
+  std::string author = {};        ///< as the person who made it states; empty in bundles of earlier versions
   std::vector<BundleFile> files;  ///< in the order of the archive, without the metadata
 
   std::uint64_t bytes() const;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the wanted run in the list of the bundle alone, before anything is unpacked.
+// Unpacks one run of a bundle for `exp serve` and encore_open. The run is found in the bundle's list of files
+// alone, before anything is unpacked. Read bundled_run.hpp first.
 #include "archive/bundled_run.hpp"
 
 #include <set>

@@ -13,14 +13,14 @@ namespace encore {
 
 class BundledRun {
  public:
-  /// `wanted` is the id of a run or its beginning; empty: the only run that has parameters. `choice` says how
-  /// a user chooses a run, for the message. Throws Error that names the archive: as UnpackedBundle does, and
-  /// if no run or more than one matches.
+  /// Unpacks one run of the archive. `wanted` is the id of the run or its beginning; empty: the only run that
+  /// has parameters. `choice` says how a user chooses a run, for the message. Throws Error that names the
+  /// archive: as UnpackedBundle does, and if no run or more than one matches.
   BundledRun(const std::filesystem::path& archive, const std::string& wanted, const std::string& choice,
              const UnpackedBundle::Progress& progress = {});
 
   std::filesystem::path folder() const { return unpacked_.folder() / below_; }
-  /// Replaces the folder, which is soon gone, by the archive's name in a message about a file.
+  /// Replaces the path of the temporary folder by the archive's name in a message about a file.
   std::string named(std::string message) const;
 
  private:

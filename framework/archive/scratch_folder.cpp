@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A folder has a file, its mark, which its process locks; the kernel releases the lock however the process
-// ends. So a folder whose mark can be locked is abandoned. Neither an age nor a process id would show that: a
-// server lives for months, and another container has ids of its own. A folder without a mark is left alone:
-// it was kept, or its file system has no locks. Locks may not reach other machines, so the mark names its
-// own.
+// Makes private temporary folders and removes abandoned ones. Each has a marker file, which its process
+// locks; the kernel releases the lock however the process ends, so a folder whose marker can be locked is
+// abandoned. Ages and process ids are no evidence: a server lives for months, and another container has its
+// own ids. A folder without a marker stays: it was kept, or its file system has no locks. The marker names
+// its machine, because locks may not reach other machines.
 #include "archive/scratch_folder.hpp"
 
 #include <fcntl.h>
@@ -34,7 +34,8 @@ bool lock(const FileDescriptor& file) {
   return ::flock(file.get(), LOCK_EX | LOCK_NB) == 0;
 }
 
-/// The mark gets its name after it is locked, so that no process takes it for abandoned.
+/// Makes the marker file. It gets its name after it is locked, so that no other process takes the folder for
+/// abandoned.
 FileDescriptor mark_in_use(const fs::path& folder) {
   const fs::path draft = folder / (std::string(mark_name) + ".new");
   std::error_code failure;
@@ -47,7 +48,7 @@ FileDescriptor mark_in_use(const fs::path& folder) {
       if (!failure) return mark;
     }
   } catch (const Error&) {
-    // If the disk is full, the next write reports it.
+    // An error is ignored: if the disk is full, the next write reports it.
   }
   fs::remove(draft, failure);
   return {};
@@ -64,7 +65,7 @@ bool is_own_folder(const fs::path& path) {
   return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid();
 }
 
-/// Returns nothing if the folder cannot be read.
+/// Returns the paths in a folder; an empty list if it cannot be read.
 std::vector<fs::path> entries_of(const fs::path& folder) {
   std::vector<fs::path> entries;
   std::error_code failure;
@@ -73,7 +74,7 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
   return entries;
 }
 
-/// The mark is removed last, so that another process can continue an interrupted removal.
+/// Removes a folder. The marker is removed last, so that another process can continue an interrupted removal.
 void remove_marked(const fs::path& folder) {
   std::error_code ignored;
   for (const fs::path& entry : entries_of(folder))

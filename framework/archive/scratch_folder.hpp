@@ -11,8 +11,8 @@ namespace encore {
 
 class ScratchFolder {
  public:
-  /// First removes folders of this user whose process is gone. Throws Error if no folder can be
-  /// made.
+  /// Makes a folder, after removing folders of this user whose process has ended. Throws Error if no folder
+  /// can be made.
   ScratchFolder();
   ~ScratchFolder();
   ScratchFolder(const ScratchFolder&) = delete;
@@ -24,7 +24,7 @@ class ScratchFolder {
 
  private:
   std::filesystem::path path_;
-  FileDescriptor in_use_;  ///< the locked mark; empty where the file system has no locks
+  FileDescriptor in_use_;  ///< the locked marker file; empty if the file system has no locks
   bool keep_ = false;
 };
 

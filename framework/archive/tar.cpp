@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads and writes blocks of 512 bytes. Read tar.hpp first. The places of the fields are those of the manual
-// page tar(5).
+// Reads and writes tar archives in blocks of 512 bytes, for unpack_bundle.cpp and bundle/pack_bundle.cpp. The
+// offsets of the header fields are those of the manual page tar(5). Read tar.hpp first.
 #include "archive/tar.hpp"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ std::string octal(std::uint64_t number, std::size_t digits) {
   return text;
 }
 
-/// Returns the sum of all bytes, with its own field as blanks.
+/// Returns the checksum of a header: the sum of its bytes, with the checksum field read as blanks.
 std::uint64_t sum_of(const std::string& block) {
   std::uint64_t sum = 0;
   for (std::size_t at = 0; at < block.size(); ++at) {

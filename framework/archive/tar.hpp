@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The archive inside a bundle: plain files in the ustar form of POSIX.1-1988, which every tar reads. The
-// reader accepts only this form: there are no links, devices, folders or extended headers in it, so none can
-// be abused. It stands between pack_bundle or unpack_bundle and zstd_file.hpp.
+// TarReader and tar_head(): the archive inside a bundle, plain files in the ustar form of POSIX.1-1988, which
+// every tar program reads. The reader refuses links, devices, folders and extended headers, so that none can
+// be abused. Place in the flow: bundle/pack_bundle.cpp and unpack_bundle.cpp -> here -> zstd_file.hpp.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +25,12 @@ inline constexpr std::size_t tar_block = 512;
 /// bytes in all.
 std::string name_problem(std::string_view name);
 
-/// Returns a name for a message: quoted, with escapes for what is not printable ASCII, cut if it is long.
+/// Returns a name for a message: quoted, cut if it is long, and with escapes for characters other than
+/// printable ASCII.
 std::string shown_name(const std::string& name);
 
-/// Returns the block before the content. Time, owner and rights are always the same. Throws Error for a name
-/// that cannot be written.
+/// Returns the header, the block before the content of a file. Time, owner and rights are always the same.
+/// Throws Error for a name that cannot be written.
 std::string tar_head(const TarEntry& entry);
 /// Returns zeros that fill the last block of a content.
 std::string tar_padding(std::uint64_t bytes);
@@ -38,8 +39,8 @@ std::string tar_end();
 
 class TarReader {
  public:
-  /// `source` fills the given bytes unless its content ends before, and returns how many it had; `origin`
-  /// begins each message.
+  /// `source` fills the given bytes with the next ones of the archive and returns their number, which is
+  /// smaller only at the end; `origin` begins each message.
   TarReader(std::function<std::size_t(std::span<char>)> source, std::string origin);
 
   /// Returns the next entry, or nothing at the end of the archive. Skips what was not read of the last one.
@@ -55,8 +56,8 @@ class TarReader {
 
   std::function<std::size_t(std::span<char>)> source_;
   std::string origin_;
-  std::uint64_t left_ = 0;     ///< of the content
-  std::uint64_t padding_ = 0;  ///< behind it
+  std::uint64_t left_ = 0;     ///< bytes of the content that are not read yet
+  std::uint64_t padding_ = 0;  ///< bytes of padding after the content
 };
 
 }  // namespace encore

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the metadata, then each file in its order. Files that are not wanted are compared with the list too.
+// Unpacks a bundle: reads its metadata, then each file in the order of the list. It compares with the list
+// also the files that the caller does not want. Called by bundled_run.cpp and cli/bundle_text.cpp. Read
+// unpack_bundle.hpp first: the archive is untrusted.
 #include "archive/unpack_bundle.hpp"
 
 #include <fcntl.h>
@@ -39,7 +41,7 @@ class Unpacking {
     return read_bundle_index(metadata_, origin_);
   }
 
-  /// Call it before the first file: it sets where files go.
+  /// Sets the folder of the files. Call it before the first file.
   void begin(const fs::path& folder, const BundleIndex& index, const std::string& below) {
     folder_ = folder;
     std::uint64_t wanted = 0;
@@ -82,7 +84,7 @@ class Unpacking {
   }
 
  private:
-  /// `wanted` is the number of bytes that are written.
+  /// Throws Error if the disk has no room. `wanted` is the number of bytes that are written.
   void require_room(std::uint64_t bytes, std::uint64_t wanted) const {
     const std::uint64_t packed = compressed_.compressed_bytes();
     if (bytes > bundle_budget.unpacked_always && bytes / bundle_budget.unpacked_ratio > packed)

@@ -21,13 +21,13 @@ class UnpackedBundle {
  public:
   using Progress = std::function<void(std::size_t files, std::size_t all)>;
 
-  /// `below`: only files whose paths begin so are written; the others are compared with the list, too. Throws
-  /// Error that names the archive and what is wrong with it.
+  /// Unpacks an archive. Only files whose paths begin with `below` are written; the others are compared with
+  /// the list too. Throws Error that names the archive and what is wrong with it.
   explicit UnpackedBundle(const std::filesystem::path& archive, const Progress& progress = {},
                           const std::string& below = {});
 
   const BundleIndex& index() const { return index_; }
-  /// The folder is removed with this object, unless kept.
+  /// The folder with the files. It is removed with this object, unless keep() was called.
   const std::filesystem::path& folder() const { return scratch_.path(); }
   std::filesystem::path database() const { return folder() / bundle_database; }
   void keep() { scratch_.keep(); }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compresses and decompresses streams with libzstd. Read zstd_file.hpp first.
+// Compresses and decompresses the file of a bundle as a stream with libzstd, for bundle/pack_bundle.cpp and
+// unpack_bundle.cpp. Read zstd_file.hpp first.
 #include "archive/zstd_file.hpp"
 
 #include <zstd.h>
@@ -12,7 +13,7 @@ namespace encore {
 
 namespace {
 
-/// Weights hardly shrink at any level; tables and text do, and 9 is the last quick level.
+/// 9 is the last fast level. Weights hardly shrink at any level; tables and text do.
 constexpr int compression_level = 9;
 
 /// A frame may ask its reader for a window of up to 2 GiB. What Encore writes needs 2^23 bytes.

@@ -18,7 +18,7 @@ struct ZSTD_DCtx_s;
 
 namespace encore {
 
-/// The file exists only after `finish` has returned.
+/// Writes a compressed file. The file exists only after `finish` has returned.
 class ZstdWriter {
  public:
   explicit ZstdWriter(const std::filesystem::path& path);
@@ -37,7 +37,8 @@ class ZstdWriter {
   std::vector<char> piece_;
 };
 
-/// Reads one frame. It takes a fixed amount of memory, whatever the frame asks for.
+/// Reads a file of one zstd frame. It takes a fixed amount of memory, whatever the header of the frame
+/// requests.
 class ZstdReader {
  public:
   /// Throws UnreadableFile, and Error if the file does not begin like a zstd file.
@@ -46,7 +47,7 @@ class ZstdReader {
   ZstdReader(const ZstdReader&) = delete;
   ZstdReader& operator=(const ZstdReader&) = delete;
 
-  /// Fills `to` unless the frame ends before, and returns how many bytes it got. Throws Error for damaged
+  /// Fills `to`, unless the frame ends first, and returns the number of bytes. Throws Error for damaged
   /// content and for a file that ends within the frame.
   std::size_t read(std::span<char> to);
   /// Throws Error unless the frame is read to its end and is the last part of the file.
@@ -62,8 +63,8 @@ class ZstdReader {
   InputFile file_;
   ZSTD_DCtx_s* context_;
   std::vector<char> piece_;
-  std::size_t begin_ = 0, end_ = 0;  ///< of what is still to be decompressed in piece_
-  bool over_ = false;                ///< the frame is
+  std::size_t begin_ = 0, end_ = 0;  ///< range of the bytes in piece_ that are not decompressed yet
+  bool over_ = false;                ///< the frame has ended
 };
 
 }  // namespace encore

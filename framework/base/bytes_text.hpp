@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A number of bytes as people read it. Messages of both programs, tables and reports call it, so that a size
-// has one form everywhere.
+// bytes_text(): a number of bytes as a short text for people. Messages of both programs, tables and reports
+// call it, so that a size has one form everywhere.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CRC-32 (the polynomial of zip and PNG), eight bytes a step: a point's checksum must cost less than the
-// point.
+// crc32(): the checksum of zip and PNG, computed for eight bytes in each step. record/spool.cpp appends it to
+// each record and record/spool_reader.cpp checks it. It must be fast, because a spool has one for each
+// measured point. Stored spools hold its values, so the polynomial never changes.
 #pragma once
 
 #include <array>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For each reducer, is_defined_on() knows which columns hold the truth and looks for a value there.
+// Checks whether the examples of a data set can define a measure (is_defined_on, called by
+// train/scoring.cpp): for each reducer, it knows which columns hold the truth and looks for a value there. A
+// new reducer needs a case here. Read defined_measure.hpp first.
 #include "base/defined_measure.hpp"
 
 #include <algorithm>
@@ -15,7 +17,7 @@ namespace encore {
 
 namespace {
 
-/// A measure; for a member of a family also the key.
+/// A measure with its name; for a member of a family also with the key.
 struct Named {
   const Measure* measure = nullptr;
   std::string key = {};

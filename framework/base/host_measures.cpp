@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The list of host_measures.hpp. Names are stored in databases and never change; titles and help may.
+// The list of measures that every training has: loss, learning rate, speed. Names are stored in databases and
+// never change; titles and help may. Read host_measures.hpp first.
 #include "base/host_measures.hpp"
 
 namespace encore {

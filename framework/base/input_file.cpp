@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opens and reads files of unknown origin, with limits on kind and size. Read next: input_file.hpp.
+// Opens and reads files of unknown origin, with limits on kind and size. All readers of user files call it,
+// most of them through load_file.hpp. Read next: input_file.hpp.
 #include "base/input_file.hpp"
 
 #include <fcntl.h>
@@ -16,7 +17,7 @@ namespace encore {
 
 namespace {
 
-/// Why something of that kind is not read; empty for a regular file.
+/// Returns why a file of this kind is not read; empty for a regular file.
 std::string kind_problem(mode_t mode) {
   if (S_ISREG(mode)) return "";
   if (S_ISDIR(mode)) return "it is a folder; name a file";
@@ -42,8 +43,8 @@ std::string kind_problem(mode_t mode) {
 }  // namespace
 
 InputFile::InputFile(const std::filesystem::path& path) : path_(path) {
-  // A look before the opening spares a pipe's writer that its reader comes and goes; the one behind it
-  // counts.
+  // The kind is checked before opening, because opening a pipe would show its writer a reader that leaves at
+  // once. The check after opening decides.
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) refuse(path, errno);
   if (const std::string why = kind_problem(status.st_mode); !why.empty()) throw UnreadableFile(path, why);
@@ -76,7 +77,7 @@ std::string InputFile::text(std::size_t most) {
   constexpr std::size_t piece = std::size_t{1} << 16;
   std::string bytes;
   try {
-    // One byte more than there should be: the end is then found without growing.
+    // The buffer has one byte more than the file, so that its end is found without growing the buffer.
     for (std::size_t filled = 0;;) {
       if (filled == bytes.size())
         bytes.resize(std::max({filled + piece, filled + filled / 2, static_cast<std::size_t>(size_) + 1}));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// InputFile: how every file that a user names, or that may come from elsewhere, is opened for reading. Only
-// regular files are: a pipe may never be filled and a device may never end. Text that is piped on purpose
+// InputFile: how both programs open every file that a user names, or that may come from elsewhere. It opens
+// regular files only: a pipe may never be filled and a device may never end. Text that is piped on purpose
 // comes through the standard input ("-"), never through here.
 #pragma once
 
@@ -15,12 +15,12 @@
 
 namespace encore {
 
-/// what() is "cannot read PATH: WHY".
+/// A file that cannot be read. what() is "cannot read PATH: WHY".
 class UnreadableFile : public Error {
  public:
   UnreadableFile(const std::filesystem::path& path, std::string why, bool missing = false)
       : Error("cannot read " + path.string() + ": " + why), why_(std::move(why)), missing_(missing) {}
-  /// "it is a folder; name a file"
+  /// The reason alone, such as "it is a folder; name a file".
   const std::string& why() const { return why_; }
   bool missing() const { return missing_; }
 
@@ -31,7 +31,7 @@ class UnreadableFile : public Error {
 
 class InputFile {
  public:
-  /// Never waits. Throws UnreadableFile.
+  /// Opens the file without waiting for another process. Throws UnreadableFile.
   explicit InputFile(const std::filesystem::path& path);
   ~InputFile();
   InputFile(InputFile&& other) noexcept
@@ -40,14 +40,14 @@ class InputFile {
         size_(other.size_) {}
   InputFile& operator=(InputFile&&) = delete;
 
-  /// Valid as long as this object.
+  /// The file descriptor, valid as long as this object.
   int descriptor() const { return descriptor_; }
-  /// In bytes, when it was opened; 0 for files of /proc, whatever they hold.
+  /// The size in bytes at opening; 0 for files of /proc, even if they have content.
   std::uint64_t size() const { return size_; }
-  /// Puts at most `size` bytes to `to` and returns how many; 0 at the end. Throws UnreadableFile.
+  /// Reads at most `size` bytes into `to` and returns their number; 0 at the end. Throws UnreadableFile.
   std::size_t read(char* to, std::size_t size);
-  /// Everything from the current place on. Throws UnreadableFile where it is longer than `most` or than the
-  /// memory.
+  /// Returns all bytes from the current position on. Throws UnreadableFile if they are more than `most` or
+  /// than the memory can hold.
   std::string text(std::size_t most = std::numeric_limits<std::size_t>::max());
 
  private:
@@ -56,7 +56,7 @@ class InputFile {
   std::uint64_t size_ = 0;
 };
 
-/// All bytes of a file. Throws UnreadableFile.
+/// Returns all bytes of a file. Throws UnreadableFile.
 std::string read_file(const std::filesystem::path& path,
                       std::size_t most = std::numeric_limits<std::size_t>::max());
 

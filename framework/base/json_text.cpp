@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parses JSON with limits on depth and numbers, and reports the place of an error. Read next: json_text.hpp.
+// Parses JSON of files, databases and other programs, with limits on depth and numbers, and reports the place
+// of an error. Almost every folder calls parse_json. Read next: json_text.hpp.
 #include "base/json_text.hpp"
 
 #include <algorithm>
@@ -36,14 +37,14 @@ std::string place_text(const Position& position) {
   throw JsonError(text, 1, "JSON with a number that no 64-bit float can hold");
 }
 
-/// Builds an ordered_json from what the parser comes to. The library's own builder compares each name with
-/// all names before it in the same object, which takes a time that grows with their square; here each object
-/// is sorted once, when it ends.
+/// Builds an ordered_json from the events of the parser. The library's own builder compares each name with
+/// all names before it in the same object, which takes quadratic time; here each object is sorted once, when
+/// it ends.
 class OrderedReader final : public nlohmann::json_sax<nlohmann::ordered_json> {
  public:
   using Json = nlohmann::ordered_json;
 
-  /// Throws JsonError.
+  /// Parses the text. Throws JsonError.
   static Json read(std::string_view text) {
     OrderedReader reader(text);
     Json::sax_parse(text, &reader);
@@ -91,7 +92,8 @@ class OrderedReader final : public nlohmann::json_sax<nlohmann::ordered_json> {
     place(std::move(value));
     return true;
   }
-  /// No list or object grows while one within it is open, so its place stays.
+  /// Pointers to open lists and objects stay valid, because a list or object does not grow while one within
+  /// it is open.
   bool open(Json value) {
     open_.push_back(&place(std::move(value)));
     return true;
@@ -101,7 +103,7 @@ class OrderedReader final : public nlohmann::json_sax<nlohmann::ordered_json> {
     return true;
   }
 
-  /// At the place of the first, as the library does it.
+  /// Keeps the last member of each name, at the position of the first one, as the library does.
   static void keep_last_of_each_name(Members& members) {
     const auto at = members.begin();
     std::vector<std::size_t> order(members.size());

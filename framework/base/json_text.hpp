@@ -14,26 +14,27 @@
 
 namespace encore {
 
-/// what() is "line 3, column 14: no JSON" or "line 3, column 14: nested more than 100 levels deep".
+/// An error in a JSON text. what() is "line 3, column 14: no JSON" or "line 3, column 14: nested more than
+/// 100 levels deep".
 class JsonError : public Error {
  public:
   JsonError(std::string_view text, std::size_t byte, const std::string& problem);
   std::size_t line() const { return line_; }
-  /// Of the problem, from 1; 1 more than the text has where it ends too early.
+  /// The byte of the problem, counted from 1. If the text ends too early, it is the length plus 1.
   std::size_t byte() const { return byte_; }
 
  private:
   std::size_t line_, byte_;
 };
 
-/// Throws JsonError where arrays and objects nest deeper than most_levels. The text need not be JSON.
+/// Throws JsonError if arrays and objects nest deeper than most_levels. The text need not be JSON.
 void require_shallow_json(std::string_view text);
 
-/// `Json` is nlohmann::json or nlohmann::ordered_json. Throws JsonError.
+/// Parses a text; `Json` is nlohmann::json or nlohmann::ordered_json. Throws JsonError.
 template <class Json = nlohmann::json>
 Json parse_json(std::string_view text);
 
-/// null where the text is empty, no JSON, or nests too deep.
+/// Parses a text. Returns null if it is empty, is not JSON, or nests too deep.
 template <class Json = nlohmann::json>
 Json json_or_null(std::string_view text);
 

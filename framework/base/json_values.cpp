@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parses JSON with a limit on the number of its values. Read next: json_values.hpp.
+// Counts the values of a JSON text before it is parsed, and refuses a text with too many. data/vocabulary.cpp
+// and pretrained/hugging_face_folder.cpp call it. Read next: json_values.hpp.
 #include "base/json_values.hpp"
 
 #include <string>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rules of starts and ends are those of the conlleval script (Tjong Kim Sang, CoNLL-2000) as seqeval 1.2
-// restates them.
+// Finds spans in the labels of single words (label_spans). The rules of starts and ends are those of the
+// conlleval script (Tjong Kim Sang, CoNLL-2000) as seqeval 1.2 restates them; published scores depend on
+// them. Read label_spans.hpp first.
 #include "base/label_spans.hpp"
 
 namespace encore {

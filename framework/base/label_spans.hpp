@@ -11,7 +11,7 @@
 
 namespace encore {
 
-/// The words [begin, end) with one label.
+/// A span: the words [begin, end), which have one label.
 struct LabelSpan {
   std::string label;
   std::int64_t begin = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads whole files and refuses bytes that are not UTF-8, with the line at which they stand.
+// Reads whole text files for both programs, and refuses bytes that are not UTF-8 with the line that has them.
+// Read load_file.hpp first.
 #include "base/load_file.hpp"
 
 #include <optional>
@@ -22,12 +23,13 @@ auto named(const std::filesystem::path& path, const std::string& what, const Rea
   }
 }
 
-/// The line of a byte.
+/// Returns the number of the line that contains this byte.
 std::string line_of(std::string_view text, std::size_t byte, std::int64_t first_line) {
   return std::to_string(first_line + count_line_ends(text.substr(0, byte)));
 }
 
-/// What UTF-8 allows and no file of lines has: NUL bytes, and byte order marks in front of later lines.
+/// Throws Error for characters that UTF-8 allows but text files do not have: NUL bytes, and byte order marks
+/// at the start of a later line.
 void require_plain(std::string_view text, const std::filesystem::path& path, const std::string& what,
                    std::int64_t first_line) {
   if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reading a whole text file, with messages a user can act on.
+// load_text() and its relatives read a whole text file, with messages that a user can act on. Place in the
+// flow: input_file.hpp opens the file -> here -> readers of vocabularies, prompts, templates and others.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +12,19 @@
 
 namespace encore {
 
-/// The bytes of a file. `what` names it in the message ("training set"). Throws Error when it is missing, no
-/// regular file, or unreadable.
+/// Returns the bytes of a file. `what` names the file in messages ("training set"). Throws Error if it is
+/// missing, not a regular file, or unreadable.
 std::string load_file(const std::filesystem::path& path, const std::string& what);
 
-/// The file, opened for reading it part by part; throws as load_file.
+/// Opens a file for reading it in parts. Throws Error like load_file().
 InputFile open_file(const std::filesystem::path& path, const std::string& what);
 
-/// As load_file, and throws Error with path and line when a byte is not UTF-8 or is NUL, or a line behind the
-/// first begins with a byte order mark. That in front of the text stays.
+/// Returns the content of a text file. Throws Error like load_file(), and with path and line if a byte is not
+/// UTF-8 or is NUL, or if a line after the first begins with a byte order mark. A byte order mark at the
+/// start of the file stays.
 std::string load_text(const std::filesystem::path& path, const std::string& what);
 
-/// Throws that Error for a text, or for a part of a file that begins with this line.
+/// Checks a text like load_text(); `first_line` is the number of its first line, if it is a part of a file.
 void require_utf8(std::string_view text, const std::filesystem::path& path, const std::string& what,
                   std::int64_t first_line = 1);
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reducers of encore/measure.hpp: sums over examples, and the value that follows from the sums.
+// MeasureCells: the arithmetic of all reducers of encore/measure.hpp, which sum over examples and compute a
+// value from the sums. A score of a stored run must stay reproducible, so the order of operations never
+// changes. Read measure_cells.hpp first.
 #include "base/measure_cells.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MeasureCells: the sums from which one measure follows. It sums and evaluates any selection of examples
-// quickly. Place in the flow: measures.hpp sums all examples; tests that resample examples sum thousands of
-// selections.
+// quickly. Place in the flow: measures.hpp sums all examples; statistical tests that resample examples sum
+// thousands of selections.
 #pragma once
 
 #include <cstddef>
@@ -54,7 +54,8 @@ class MeasureCells {
   ExampleSums sums_of(const Statistics& statistics);
   std::size_t size() const;
   double value(std::span<const double> cells) const;
-  /// Returns false if the sums define no value: a single class has no area under ranks.
+  /// Returns false if the sums define no value: with a single class, for example, there is no area under the
+  /// ROC curve.
   bool is_defined(std::span<const double> cells) const;
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reading and writing of measure_json.hpp, with messages for users who write such files by hand.
+// Reads and writes measures and statistics as JSON, with messages for users who write such files by hand.
+// Stored files hold the names of the members, so they never change. Read measure_json.hpp first.
 #include "base/measure_json.hpp"
 
 #include <algorithm>

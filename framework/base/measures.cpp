@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The names of measures and their members, and their values over all examples.
+// Names of measures and of the members of their families, and their values over all examples
+// (measure_values). Training and all evaluations call it; the arithmetic is in measure_cells.cpp. Read
+// measures.hpp first.
 #include "base/measures.hpp"
 
 #include <algorithm>

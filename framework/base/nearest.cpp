@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Edit distances, and lists of names for "did you mean" in messages. Read next: nearest.hpp.
+// Finds similar names by edit distance, and words "did you mean" and lists of names for messages about
+// unknown names. Read next: nearest.hpp.
 #include "base/nearest.hpp"
 
 #include <algorithm>
@@ -14,8 +15,8 @@ char lower(char letter) {
 }
 }  // namespace
 
-// Optimal string alignment (Damerau 1964, restricted): three rows of the usual table, since a swap looks two
-// rows back.
+// Computes the optimal string alignment (Damerau 1964, restricted). Three rows of the usual table are enough,
+// since a swap needs the row before the previous one.
 int edit_distance(std::string_view a, std::string_view b) {
   std::vector<int> before(b.size() + 1), row(b.size() + 1), next(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = static_cast<int>(j);
@@ -45,7 +46,7 @@ std::span<const std::string> searched(std::string_view name, const std::vector<s
   return {names.data(), std::min(names.size(), most_names)};
 }
 
-/// A distance is at least the difference of the lengths, which is cheaper to know.
+/// Returns false if the lengths differ by more than `distance`, because then the edit distance is larger too.
 bool may_be_within(std::size_t distance, std::string_view a, std::string_view b) {
   return std::max(a.size(), b.size()) - std::min(a.size(), b.size()) <= distance;
 }
@@ -68,12 +69,12 @@ std::optional<std::string> nearest(std::string_view name, const std::vector<std:
 
 namespace {
 
-// "decay" for "weight_decay", "training" for "train": one within the other. "dropuot" for
-// "attention_dropout": one of the words of a name, a slip of one letter allowed.
+// Returns a name that contains `name` or is contained in it ("decay" for "weight_decay", "training" for
+// "train"), or one with a similar word ("dropuot" for "attention_dropout": one letter may be wrong).
 std::optional<std::string> nearest_word(std::string_view name, const std::vector<std::string>& names) {
-  constexpr std::size_t shortest_word = 4;  // below it a word fits too much by chance
+  constexpr std::size_t shortest_word = 4;  // shorter words match too many names by chance
   if (name.size() < shortest_word) return std::nullopt;
-  // The longest one: "adamw_torch" has both "adam" and "adamw" in it, and means the second.
+  // Chooses the longest name within: "adamw_torch" contains both "adam" and "adamw", and means the second.
   const std::string* within = nullptr;
   for (const std::string& candidate : searched(name, names)) {
     if (candidate.find(name) != std::string::npos) return candidate;

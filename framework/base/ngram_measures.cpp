@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The formulas of ngram_measures.hpp. They follow sacreBLEU's compute_bleu (smoothing "exp", no effective
-// order) and _compute_f_score operation by operation, so that values agree to the last digits.
+// The values of BLEU and chrF from sums. The formulas follow sacreBLEU's compute_bleu (smoothing "exp", no
+// effective order) and _compute_f_score operation by operation, so that values agree to the last digits.
+// measure_cells.cpp calls them. Read ngram_measures.hpp first.
 #include "base/ngram_measures.hpp"
 
 #include <cmath>

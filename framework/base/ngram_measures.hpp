@@ -14,14 +14,15 @@ inline constexpr std::size_t precision_lengths = 2, precision_order_columns = 2;
 /// The columns are {written, reference, matches} for each order.
 inline constexpr std::size_t f_score_order_columns = 3;
 
-/// {written, reference, matches 1, n-grams 1, matches 2, ...}: the geometric mean of matches / n-grams over
-/// the orders, times exp(1 - reference / written) if the output is shorter than the reference. The k-th order
-/// without a match counts as 1 / (2^k n-grams). The value is 0 without any match, and if no output is long
-/// enough for n-grams of the highest order.
+/// Computes BLEU from {written, reference, matches 1, n-grams 1, matches 2, ...}: the geometric mean of
+/// matches / n-grams over the orders, times exp(1 - reference / written) if the output is shorter than the
+/// reference. The k-th order without a match counts as 1 / (2^k n-grams). The value is 0 without any match,
+/// and if no output is long enough for n-grams of the highest order.
 double ngram_precision(std::span<const double> sums);
 
-/// {written 1, reference 1, matches 1, written 2, ...}: F with beta = 2 of the means of matches / written and
-/// of matches / reference, over the orders of which both sides have n-grams; 0 if there is no such order.
+/// Computes chrF from {written 1, reference 1, matches 1, written 2, ...}: F with beta = 2 of the means of
+/// matches / written and of matches / reference, over the orders of which both sides have n-grams; 0 if there
+/// is no such order.
 double ngram_f_score(std::span<const double> sums);
 
 }  // namespace encore

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Formats numbers by std::to_chars, which knows no locale.
+// Formats numbers for charts, CSV and messages by std::to_chars, which does not depend on the locale. Read
+// number_text.hpp first.
 #include "base/number_text.hpp"
 
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The formulas of pair_measures.hpp. Cells are sorted once; then each selection of examples costs one pass
-// over them.
+// Computes ROC areas, correlations, Cohen's kappa and Matthews' coefficient for measure_cells.cpp. Cells are
+// sorted once; then each selection of examples costs one pass over them. Read pair_measures.hpp first.
 #include "base/pair_measures.hpp"
 
 #include <algorithm>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See parallel.hpp. Threads of the C++ library: the control program shares this folder and has no OpenMP.
+// run_parts(): runs numbered parts of host work on several threads. The threads are std::thread, because the
+// control program shares this folder and has no OpenMP. Read parallel.hpp first: results must not depend on
+// their number.
 #include "base/parallel.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// random_digits() draws each digit from std::random_device. A seeded generator would repeat ids.
+// Draws the random digits of ids and names: each from std::random_device, because a seeded generator would
+// repeat ids. Read random_digits.hpp first.
 #include "base/random_digits.hpp"
 
 #include <random>

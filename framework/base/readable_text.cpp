@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counted nouns, lists, grouped digits and the natural order of names, as readable_text.hpp describes them.
+// Counted nouns, lists of names, grouped digits and the natural order of names, for sentences and tables.
+// Read readable_text.hpp first.
 #include "base/readable_text.hpp"
 
 namespace encore {

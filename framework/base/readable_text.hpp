@@ -10,13 +10,14 @@
 
 namespace encore {
 
-/// "1 run", "3 runs"
+/// Returns "1 run" or "3 runs".
 std::string counted(std::size_t count, const std::string& one, const std::string& many = {});
-/// "a", "a and b", "a, b and c"
+/// Returns "a", "a and b" or "a, b and c".
 std::string listed(const std::vector<std::string>& parts);
-/// "12,345,678"
+/// Returns "12,345,678".
 std::string thousands(std::int64_t count);
-/// Names in the order in which people expect them: "layers=2" before "layers=10".
+/// Returns whether `a` comes before `b` in the order in which people expect names: "layers=2" before
+/// "layers=10".
 bool natural_less(const std::string& a, const std::string& b);
 
 }  // namespace encore

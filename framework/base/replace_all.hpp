@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// replace_all() replaces each occurrence of a substring. Commands fill in their placeholders with it.
+// replace_all() replaces each occurrence of a substring. Commands with placeholders, such as {ranks}, are
+// filled in with it (app/run_ranks.cpp, runner/launched_worker.cpp).
 #pragma once
 
 #include <string>

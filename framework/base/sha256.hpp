@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // SHA-256 of text and files: the content hashes that identify data, vocabularies, checkpoints and questions.
+// Both programs call sha256_of_file() for a file and use Sha256 for content that arrives in chunks.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,8 @@
 
 namespace encore {
 
-/// Collects bytes; `hex` gives 64 lower-case hexadecimal digits and may be called once.
+/// Computes the hash of bytes that are added in chunks. `hex` returns 64 lower-case hexadecimal digits and
+/// may be called once.
 class Sha256 {
  public:
   Sha256();
@@ -26,10 +28,11 @@ class Sha256 {
   void* context_;
 };
 
-/// 64 hexadecimal digits.
+/// Returns the hash as 64 hexadecimal digits.
 std::string sha256(std::string_view bytes);
 
-/// Reads the file in parts. Throws Error when it is not a regular file or cannot be read.
+/// Returns the hash of a file, which is read in parts. Throws Error if it is not a regular file or cannot be
+/// read.
 std::string sha256_of_file(const std::filesystem::path& path);
 
 }  // namespace encore

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The quoting of shell_word.hpp: plain words, single quotes, double quotes around apostrophes, and $'...'.
+// Quotes text for a shell: plain words stay, others get single quotes, double quotes if they have
+// apostrophes, or $'...'. A user copies the result into a shell, so every change needs a test with hostile
+// text. Read shell_word.hpp first.
 #include "base/shell_word.hpp"
 
 #include <algorithm>

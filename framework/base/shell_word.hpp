@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Quotes text for a shell. It is the only place that does. Place in the flow: all commands that messages,
-// reports and model cards print for users to copy, and all generated scripts, are made of these words.
+// Quotes text for a shell; no other code does. Place in the flow: all commands that messages, reports and
+// model cards print for users to copy, and all generated scripts, are made of these words.
 #pragma once
 
 #include <string>

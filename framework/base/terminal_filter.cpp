@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The filter of terminal_filter.hpp. It works on bytes as they come: a character or style that is cut at the
-// end of a write waits for the next one.
+// TerminalFilter replaces unsafe characters in all output to a terminal. It works on bytes as they arrive: if
+// a write ends within a character or a style, the filter keeps these bytes until the next write. Read
+// terminal_filter.hpp first.
 #include "base/terminal_filter.hpp"
 
 #include <algorithm>
@@ -28,7 +29,7 @@ TerminalFilter::~TerminalFilter() {
   put(passes_all_ ? cut_ : printable(cut_));
   target_->pubsync();
   if (stream_.rdbuf() == this) {
-    const std::ios_base::iostate state = stream_.rdstate();  // rdbuf() resets it
+    const std::ios_base::iostate state = stream_.rdstate();  // rdbuf() resets the state
     stream_.rdbuf(target_);
     stream_.clear(state);
   }

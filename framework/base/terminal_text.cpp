@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decodes UTF-8 by hand for terminal_text.hpp: strict, so that no overlong form hides a control character.
+// printable() and its decoder of UTF-8, by which text of unknown origin becomes safe for a terminal. The
+// decoder is strict, so that no overlong form hides a control character. Read terminal_text.hpp first.
 #include "base/terminal_text.hpp"
 
 #include <algorithm>

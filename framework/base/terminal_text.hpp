@@ -27,7 +27,7 @@ bool is_cut_character(std::string_view text);
 
 /// Returns the text with "?" for each character that is not printable.
 std::string printable(std::string_view text);
-/// Does the same for text of several lines and keeps the line breaks.
+/// Returns printable() of a text of several lines, and keeps the line breaks.
 std::string printable_lines(std::string_view text);
 
 }  // namespace encore

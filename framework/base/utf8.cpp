@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See utf8.hpp. The table of well-formed sequences is Table 3-7 of the Unicode standard.
+// Validates and decodes UTF-8 for readers of files and for text that a model writes. The table of well-formed
+// sequences is Table 3-7 of the Unicode standard. Read utf8.hpp first.
 #include "base/utf8.hpp"
 
 #include <cstdint>
@@ -12,14 +13,14 @@ constexpr std::string_view replacement = "\xEF\xBF\xBD";
 
 enum class Form : std::uint8_t { whole, cut_off, invalid };
 
-/// What bytes begin with: a character, the first bytes of one, or the maximal subpart of an ill-formed
-/// sequence.
+/// The sequence at the start of bytes: a character, the first bytes of one, or the maximal subpart of an
+/// ill-formed sequence.
 struct Sequence {
   std::size_t length;
   Form form;
 };
 
-/// `left`: bytes at `p`, at least 1.
+/// Returns the sequence at `p`. `left` is the number of bytes there, at least 1.
 Sequence first_sequence(const unsigned char* p, std::size_t left) {
   const unsigned char lead = p[0];
   if (lead < 0x80) return {1, Form::whole};
@@ -61,7 +62,7 @@ std::optional<std::size_t> find_invalid_utf8(std::string_view text) {
 }
 
 std::string Utf8Decoder::add(std::string_view bytes) {
-  std::string whole;  // only where something waits; the bytes are decoded in place otherwise
+  std::string whole;  // used only if bytes of the last call wait; otherwise the bytes are decoded in place
   if (!cut_off_.empty()) {
     whole = cut_off_.append(bytes);
     bytes = whole;

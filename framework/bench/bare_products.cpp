@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the matrix products of a step in its parameters, and runs them with the products of this build.
+// Runs the matrix products of a step alone for StepCase::measure: finds them in the parameters of the model,
+// and runs them with the product library of this build. Read bare_products.hpp first.
 #include "bench/bare_products.hpp"
 
 #include <algorithm>
@@ -12,7 +13,8 @@
 namespace encore {
 namespace {
 
-/// Operands are used again, in turn, if all of them would exceed this: far more than caches hold.
+/// The largest memory for operands, far more than caches hold. If all operands need more, they are used again
+/// in turn.
 constexpr std::size_t most_bytes = std::size_t{2} << 30;
 constexpr int directions = 3;  // Y, dX, dW
 
@@ -53,7 +55,8 @@ BareProducts::BareProducts(const Device& device, const Network& network, DType t
   }
   memory_ = DeviceBuffer("encore::bench_operands", all);
   fill_varied(device_, DType::float32, memory_.data(), static_cast<std::int64_t>(all / 4));
-  // The halves of such floats are varied too, but half of them would be noise in the exponent.
+  // Products in a 16-bit type get values of that type. The halves of 32-bit floats would vary too, but half
+  // of them would have noise in the exponent.
   if (size_of(type_) == 2) fill_varied(device_, type_, memory_.data(), static_cast<std::int64_t>(all / 2));
 }
 

@@ -24,7 +24,7 @@ class BareProducts {
   /// Prepares batches up to `largest`; `type` is that of activations.
   BareProducts(const Device& device, const Network& network, DType type, const BatchSize& largest);
 
-  /// Runs all of them once with the rows of such a batch. Waits for the device.
+  /// Runs all products once, with the rows of a batch of this size. Waits for the device.
   void run(GemmLibrary& library, const BatchSize& batch) const;
   /// Returns the operations of one run.
   double flops(const BatchSize& batch) const;
@@ -32,8 +32,8 @@ class BareProducts {
  private:
   struct Weight {
     std::int64_t out = 0, in = 0;
-    Space space = Space::tokens;  ///< whose rows it multiplies
-    std::size_t begin = 0;        ///< of the operands of its products, in bytes
+    Space space = Space::tokens;  ///< the rows that it multiplies
+    std::size_t begin = 0;        ///< begin of the operands of its products, in bytes
   };
   Product product(const Weight& weight, int direction, std::int64_t rows) const;
   std::size_t bytes_of(const Weight& weight) const;

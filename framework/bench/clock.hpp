@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures the seconds of work on the device, including the wait for its end.
+// seconds_of(): the seconds of some work on the device, including the wait for its end. machine.cpp,
+// order_cost.cpp, peaks.cpp and step_case.cpp time with it.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Registers callbacks with Kokkos Tools and adds up the time between begin and end by label.
+// Times each kernel of a step for StepCase: registers callbacks with Kokkos Tools and adds up the time
+// between begin and end by label. Read kernel_watch.hpp first.
 #include "bench/kernel_watch.hpp"
 
 #include <chrono>
@@ -83,7 +84,7 @@ void KernelWatch::begin(const char* label) {
 }
 
 void KernelWatch::end() {
-  if (running_.empty()) return;  // began before the watch
+  if (running_.empty()) return;  // the kernel began before the watch
   close(running_.back());
   running_.pop_back();
 }

@@ -37,7 +37,7 @@ class KernelWatch {
   std::int64_t allocations() const { return allocations_; }
   std::int64_t allocated_bytes() const { return allocated_bytes_; }
 
-  // These are for the callbacks, which are plain functions.
+  // The callbacks, which are plain functions, call the functions below.
   void begin(const char* label);
   void end();
   void push(const char* label);
@@ -60,7 +60,7 @@ class KernelWatch {
   std::map<std::string, KernelTime> kernels_, within_products_;
   std::vector<Open> regions_;
   std::vector<Open> running_;
-  int products_ = 0;  ///< regions open that are products
+  int products_ = 0;  ///< number of open regions that are products
   std::int64_t allocations_ = 0, allocated_bytes_ = 0;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Has the table of formulas, by label of the kernel. A new kernel gets a row in it. Read kernel_work.hpp
-// first.
+// The table of operations and bytes of each kernel in a step, by its label. StepCase looks kernels up in it.
+// A new kernel needs a row here, or its work is reported as unknown. Read kernel_work.hpp first.
 #include "bench/kernel_work.hpp"
 
 #include <algorithm>

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Declares how much each kernel has to do in a step: the one place with operations and bytes, by label.
-// StepCase asks once for each kernel that a watched step has launched; exp bench divides by its seconds.
-// Products are not here: their shape is their label (kernels/products/product_label.hpp). On a host they
-// also do what column_sums, relu_backward and gelu_backward do on a GPU, which then have no work of their
-// own.
-//
-// Operations are those of the formula (a fused multiply-add is two; exp, sqrt and a division are one each).
-// Bytes count every operand once, however often the kernel reads it: what memory must at least carry if
-// nothing is in a cache. A kernel that is not in the list has unknown work, and is shown so; so is each
-// kernel on rows in a model with a decoder, because one label then covers rows of source and target.
+// work_of_kernel(): the operations and bytes of each kernel in a step, by its label. StepCase calls it for
+// each kernel of a watched step; `exp bench` divides by the seconds. A kernel without a row in
+// kernel_work.cpp is shown as unknown, as are kernels on rows of a model with a decoder, since one label then
+// covers source and target. Products are not here: their shape is their label
+// (kernels/products/product_label.hpp).
 #pragma once
 
 #include <cstdint>
@@ -20,26 +15,31 @@
 
 namespace encore {
 
+/// Operations are those of the formula (a fused multiply-add is two; exp, sqrt and a division are one each).
+/// Bytes count every operand once, however often the kernel reads it: the bytes that memory must at least
+/// transfer if nothing is in a cache.
+/// On a host, products include the work of column_sums, relu_backward and gelu_backward, which are kernels of
+/// their own only on a GPU.
 struct KernelWork {
   double flops = 0.0;
   double bytes = 0.0;
 };
 
-/// The numbers of which the formulas are made. Letters are those of encore/shape.hpp.
+/// The numbers in the formulas of kernel_work.cpp. Letters are those of encore/shape.hpp.
 struct StepShape {
   BatchSize batch;                   ///< N, B, the sum of T squared
-  std::int64_t distinct = 0;         ///< tokens that differ
+  std::int64_t distinct = 0;         ///< number of different tokens in the batch
   std::int64_t width = 0;            ///< C
   std::int64_t table_width = 0;      ///< E, of the embedding; C but where that is factorised
   std::int64_t head_size = 0;        ///< D
   std::int64_t attention_width = 0;  ///< H D
   std::int64_t classes = 0;          ///< K
   std::int64_t parameters = 0;       ///< P
-  GradientCounts gradients;          ///< of these: which had a gradient in the step
-  std::int64_t state_blocks = 0;     ///< of the optimizer
+  GradientCounts gradients;          ///< counts of parameters that had a gradient in the step
+  std::int64_t state_blocks = 0;     ///< number of the optimizer's states, each of P values
   bool shrinks = false;              ///< weights decay apart from their gradient
   bool penalty = false;              ///< weights decay as part of their gradient, or of what is made of it
-  std::int64_t copied = 0;           ///< those that passes read as a copy in the type of activations
+  std::int64_t copied = 0;           ///< parameters that passes read as a copy in the type of activations
   std::int64_t bias_rows = 0;        ///< sum of the outputs of all matrices with a bias
   std::int64_t hidden_rows = 0;      ///< sum of F over the feed-forward layers without a gate
   std::int64_t gated_rows = 0;       ///< sum of F over those with one

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures the machine. Read machine.hpp first. Bandwidth is counted as in STREAM (McCalpin 1995): copy moves
-// two arrays, triad three; what a cache fetches before it writes is not counted.
+// Measures the machine for `exp bench` (MachineBench, called by worker/bench_verb.cpp). Bandwidth is counted
+// as in STREAM (McCalpin 1995): copy moves two arrays, triad three; what a cache fetches before it writes is
+// not counted. Read machine.hpp first.
 #include "bench/machine.hpp"
 
 #include <unistd.h>
@@ -19,8 +20,8 @@ namespace {
 constexpr int launches = 1000;
 constexpr std::int64_t calibration_items = 512;
 constexpr std::int64_t calibration_loops = 20000;
-constexpr std::int64_t peak_turns = 2'000'000;            // some milliseconds
-constexpr std::size_t bytes_read = std::size_t{1} << 28;  // by each thread from a cache
+constexpr std::int64_t peak_turns = 2'000'000;            // turns of a loop; they take some milliseconds
+constexpr std::size_t bytes_read = std::size_t{1} << 28;  // bytes that each thread reads from a cache
 
 template <class T>
 void fill_elements(const Device& device, T* data, std::int64_t count) {
@@ -152,7 +153,7 @@ void MachineBench::measure_peaks(Samples& samples) {
   if (levels_.empty()) return;
   const auto* data = reinterpret_cast<const double*>(arrays_.data());
   for (const MemoryLevel& level : levels_) {
-    seconds_of_reads(device_, data, level.bytes, 1);  // brings it there
+    seconds_of_reads(device_, data, level.bytes, 1);  // loads the data into this level
     samples["read " + level.name] = seconds_of_reads(device_, data, level.bytes, passes_of(level));
   }
   samples["read memory"] = seconds_of_reads(device_, data, bytes_of_thread(), 1);
@@ -169,12 +170,12 @@ double MachineBench::square_product(const SquareProduct& product) {
     return Tensor(matrices_.data() + i * bytes, product.type, {n, n});
   };
   for (std::size_t i : {0, 1}) fill_varied(device_, product.type, matrix(i).data, n * n);
-  // Small products are repeated, so that the resolution of the clock does not matter.
+  // Small products are repeated, so that the clock measures them precisely enough.
   const int repetitions = static_cast<int>(std::max<std::int64_t>(1, 200'000'000 / (2 * n * n * n)));
   const auto multiply = [&] {
     kernels::gemm(device_, matrix(0), kernels::Transpose::no, matrix(1), kernels::Transpose::no, matrix(2));
   };
-  multiply();  // brings the operands where they would be
+  multiply();  // warms up the caches
   return seconds_of(device_,
                     [&] {
                       for (int i = 0; i < repetitions; ++i) multiply();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MachineBench measures what the machine can do, apart from any model: matrix products by shape and precision
-// through our own gemm interface, memory bandwidth, the cost of launching a kernel, and a calibration that no
-// change of Encore's kernels can move. `encore-worker bench` calls measure() once a round, so that every
-// sample of a step has samples of its machine from the same seconds.
+// through Encore's gemm interface, memory bandwidth, the cost of launching a kernel, and a calibration that
+// no change of Encore's kernels can move. `encore-worker bench` calls measure() once in each round, so that
+// every sample of a step has samples of the machine from the same seconds.
 #pragma once
 
 #include <string>
@@ -18,10 +18,10 @@
 
 namespace encore {
 
-/// Measures rounds: seconds by quantity.
+/// Measures the machine in rounds; each returns seconds by quantity.
 class MachineBench {
  public:
-  /// `precisions`: "float32", "bfloat16" or "float64" of the measured products. `sizes`: those of square
+  /// `precisions` of the measured products: "float32", "bfloat16" or "float64". `sizes`: sizes of square
   /// matrices.
   MachineBench(const Device& device, const std::vector<std::string>& precisions,
                const std::vector<std::int64_t>& sizes);
@@ -43,7 +43,7 @@ class MachineBench {
   };
   double square_product(const SquareProduct& product);
   void measure_peaks(Samples& samples);
-  std::size_t bytes_of_thread() const;  ///< of the arrays, that it reads from memory
+  std::size_t bytes_of_thread() const;  ///< the part of the arrays that one thread reads from memory
 
   const Device& device_;
   std::vector<SquareProduct> products_;
@@ -57,8 +57,8 @@ class MachineBench {
 /// Returns the type for "float32" ... Throws Error that lists the three for any other.
 DType type_of_precision(const std::string& precision);
 
-/// Sets `count` elements of any floating-point type to small varied values: untouched pages of a host would
-/// all be the one page of zeros, and cached.
+/// Sets `count` elements of any floating-point type to small varied values. Untouched memory of a host would
+/// be one page of zeros, which is always cached.
 void fill_varied(const Device& device, DType type, void* data, std::int64_t count);
 
 }  // namespace encore

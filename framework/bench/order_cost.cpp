@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs free versions of our reductions: they read and add the same, with other cuts. Read order_cost.hpp
-// first.
+// Measures the reductions of a step without a fixed order for StepCase: "free" versions read and add the same
+// values as Encore's kernels, in parts cut by the number of threads or with atomic additions. Read
+// order_cost.hpp first.
 #include "bench/order_cost.hpp"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ using Policy = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_
 
 #if ENCORE_HOST_BACKEND
 
-/// Each thread has sums of its own.
+/// Returns the number of parts: one for each thread, which has sums of its own.
 std::int64_t parts_of(const Device& device, std::int64_t rows) {
   return std::min<std::int64_t>(rows, device.space().concurrency());
 }
@@ -52,7 +53,7 @@ void free_column_sums(const Device& device, const T* values, std::int64_t rows, 
 
 #else
 
-/// A part has 64 rows.
+/// Returns the number of parts of 64 rows.
 std::int64_t parts_of(const Device&, std::int64_t rows) {
   return (rows + 63) / 64;
 }
@@ -90,7 +91,7 @@ void free_embedding_backward(const Device& device, const RowSet& batch, const T*
                              Sum<T>* table) {
   using S = Sum<T>;
   const std::int32_t* ids = elements<std::int32_t>(batch.ids);
-  const std::int64_t columns = host_reaches_device() ? width : 1;  // of a thread
+  const std::int64_t columns = host_reaches_device() ? width : 1;  // columns of one thread
   Kokkos::parallel_for(
       "encore::bench_embedding", Policy(device.space(), 0, batch.size.tokens * width / columns),
       KOKKOS_LAMBDA(const std::int64_t i) {
@@ -133,10 +134,10 @@ constexpr const char* free_length = "free length of the gradient";
 const std::vector<Reduction>& reductions() {
   static const std::vector<Reduction> list = {
       {"matrix products", {}, "gemm", "matmul"},
-      // These are made within the products that give the gradients of weights, which are therefore on both
-      // sides.
+      // The sums of biases' gradients are computed within the products that compute the gradients of weights,
+      // so these products are on both sides of the comparison.
       {"gradients of biases", {}, fixed_biases, free_biases},
-      // This measures only the joining of the parts: within a part both do the same.
+      // This measures only how the parts are joined, because both versions do the same within a part.
       {"gradients of norms",
        {"encore::layer_norm_backward_parameters", "encore::rms_norm_backward_parameters"},
        {},

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// OrderCost measures what the reductions of a step would cost without a fixed order. Every reduction adds in
-// an order that no number of threads can change; here the same sums are made as a library without that
-// promise would make them: cut by the number of threads on a host, with atomic additions on a GPU. The price
-// of the fixed order is the difference, over the seconds of a step. StepCase::measure calls it on request.
+// OrderCost measures what the reductions of a step would cost without a fixed order. Every reduction of
+// Encore adds in an order that does not depend on the number of threads. Here the same sums are computed
+// without that promise: in parts cut by the number of threads on a host, with atomic additions on a GPU. The
+// price of the fixed order is the difference, divided by the seconds of a step. StepCase::measure calls it on
+// request.
 #pragma once
 
 #include <string>
@@ -13,11 +14,12 @@
 
 namespace encore {
 
-/// A reduction: its kernels in a fixed order, and the quantity of the free version's seconds.
+/// One reduction: its kernels in a fixed order, and the name of the quantity with the seconds of its free
+/// version.
 struct Reduction {
   std::string name;                  ///< "gradients of norms"
-  std::vector<std::string> kernels;  ///< labels; none where no kernel does it alone
-  std::string fixed;                 ///< then the quantity: "gemm"
+  std::vector<std::string> kernels;  ///< labels of its kernels; empty if no kernel does it alone
+  std::string fixed;                 ///< if `kernels` is empty: the quantity with its seconds, such as "gemm"
   std::string free;                  ///< the quantity: "free gradients of norms"
 };
 const std::vector<Reduction>& reductions();
@@ -27,8 +29,8 @@ class OrderCost {
   OrderCost(const Device& device, const Model& model, const ModelTable& table, DType type,
             std::int64_t largest_tokens);
 
-  /// Returns the seconds of each free reduction in one step of this batch, by quantity; and of the fixed ones
-  /// that no kernel does alone.
+  /// Returns the seconds of each free reduction in one step of this batch, by quantity, and those of the
+  /// fixed reductions that no kernel does alone.
   Samples measure(const RowSet& batch) const;
 
  private:
@@ -44,8 +46,8 @@ class OrderCost {
   std::int64_t vocabulary_;
   std::vector<Weight> weights_;
   std::int64_t norm_vectors_ = 0;  ///< gains and biases of norms, each (C)
-  DeviceBuffer rows_;              ///< two of (largest tokens, the widest)
-  DeviceBuffer sums_;              ///< whatever is summed into
+  DeviceBuffer rows_;              ///< two arrays of (largest number of tokens, largest width)
+  DeviceBuffer sums_;              ///< the sums
   DeviceBuffer table_;             ///< (V, C)
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs loops of multiply-adds and reads. Read peaks.hpp first. The instructions are chosen by the CPU that
-// runs this, not by the one it was compiled for. Twelve independent sums hide the latency of a multiply-add
-// (4 to 6 cycles, two of them at once).
+// Loops of multiply-adds and of reads that show the highest speed of the cores; machine.cpp times them. The
+// CPU that runs them decides which instructions are used, not the one that compiled them. Twelve independent
+// sums hide the latency of a multiply-add (4 to 6 cycles, two units). Read peaks.hpp first.
 #include "bench/peaks.hpp"
 
 #include <unistd.h>
@@ -23,7 +23,8 @@ namespace encore {
 #if defined(ENCORE_HAVE_REGISTER_LOOPS)
 namespace {
 
-// Each loop adds products of a small constant to its sums; sums that grow for ever stay finite in float32.
+// The number of sums of a loop, by the number of registers. Each loop adds products of a small constant to
+// its sums; sums that grow for ever stay finite in float32.
 constexpr int sums_wide = 16;    // of 32 registers
 constexpr int sums_narrow = 12;  // of 16
 constexpr std::size_t page = 4096;
@@ -123,7 +124,8 @@ __attribute__((target("avx2"))) double sum_avx2(const double* data, std::size_t 
   return _mm256_cvtsd_f64(sums[0]);
 }
 
-/// Four sums from two and two factors, as a product by blocks has them. `one`: that number as a factor.
+/// Computes four sums from two factors on each side, as a product of matrices by blocks does. `one`: the
+/// number 1 as a factor.
 template <class Factor, void (*Multiply)()>
 float run_tiles(std::int64_t turns, Factor one) {
   using Tiles = amx::HardwareTiles;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Peaks measures what the cores of a host can do at most, whatever the library: products and sums in
-// registers by the widest instructions of the CPU, and reads from each level of memory. machine.hpp measures
-// them once a round; every kernel's share of the machine's limit is a share of these.
+// Peaks: the highest speed of a host's cores, whatever the library: products and sums in registers by the
+// widest instructions of the CPU, and reads from each level of memory. machine.cpp measures them once in each
+// round. The share of the machine's limit that `exp bench` shows for a kernel is relative to these.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ namespace encore {
 struct RegisterLoop {
   std::string precision;     ///< of the factors: "float32", "float64", "bfloat16", "int8"
   std::string instructions;  ///< "AVX-512 FMA"
-  double operations = 0.0;   ///< of one turn in one thread: a multiply-add is two
-  void (*run)(std::int64_t turns, float* sink) = nullptr;  ///< `sink`: one float, so that nothing is left out
+  double operations = 0.0;   ///< operations of one turn in one thread; a multiply-add counts as two
+  void (*run)(std::int64_t turns, float* sink) = nullptr;  ///< writes to `sink`, so the loop stays
 };
 
 /// Returns the fastest loop of each precision for which this CPU has an instruction. Empty on a GPU, and on a
@@ -38,7 +38,7 @@ std::vector<MemoryLevel> memory_levels(int threads);
 double seconds_of_loop(const Device& device, const RegisterLoop& loop, std::int64_t turns);
 
 /// Returns the seconds in which every thread reads `passes` times through `bytes` of its own, a multiple of
-/// 512; `data`, aligned to 64 bytes, has room for all of them.
+/// 512. `data` is aligned to 64 bytes and has room for the bytes of all threads.
 double seconds_of_reads(const Device& device, const double* data, std::size_t bytes, std::int64_t passes);
 
 }  // namespace encore

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes the batches and the model of a case, and measures its steps, its products and its kernels.
+// Makes the batches and the model of a case of `exp bench`, and measures its steps, its matrix products and
+// its kernels. worker/bench_verb.cpp calls it in rounds. Read step_case.hpp first.
 #include "bench/step_case.hpp"
 
 #include <algorithm>
@@ -13,8 +14,8 @@
 namespace encore {
 namespace {
 
-/// Returns sequences of exactly `length` tokens, cut from those of a set one behind the other. Values of
-/// whole sequences are those of the sequence in which it begins.
+/// Returns sequences of exactly `length` tokens, cut from the sequences of a set joined one after the other.
+/// Its values of whole sequences are those of the sequence of the set in which it begins.
 ExampleSet full_examples(const ExampleSet& set, std::int64_t length, std::int64_t count) {
   struct Arrays {
     std::vector<std::int32_t> lengths, ids;
@@ -94,7 +95,8 @@ StepCase::StepCase(const BenchCaseRequest& request, LoadedExperiment loaded, con
   optimizer_ = loaded_.registry.make_optimizer(loaded_.experiment.optimizer.type,
                                                loaded_.experiment.optimizer.options);
   const std::int64_t shards = loaded_.experiment.train.gradient_shards;
-  // The ranks come before the states: with several ranks each has those of its own range.
+  // The ranks are set before the states are made, because each of several ranks has the states of its own
+  // range.
   update_ = std::make_unique<TrainingStep>(*model_, *optimizer_, loaded_.experiment.train.clip_norm, "",
                                            ranks_, shards);
   model_->plan(largest_, {});
@@ -129,8 +131,8 @@ void StepCase::take_batches(const BenchData& data, std::int64_t length, std::int
   } else {
     plan = plan_epoch(example_lengths(units), options, 0);
   }
-  // A partial batch would be measured as if it were full. Batches by tokens are as full as possible, except
-  // the last one of the epoch's order.
+  // Partial batches are left out, because they would be measured as if they were full. Batches by tokens
+  // stay: they are as full as possible, except the last one of an epoch.
   if (options.batch_tokens == 0)
     std::erase_if(plan, [&](const auto& members) { return std::ssize(members) < options.batch_size; });
   if (plan.empty())
@@ -240,7 +242,7 @@ void StepCase::watch(Samples& samples) {
       samples["kernel " + general] += time.seconds;
     };
     for (const auto& [label, time] : kernels) add(label, time, false);
-    // The tiles of a product have the name of the whole, which is already counted.
+    // Tiles of a product have the label of the product, which is already counted.
     for (const auto& [label, time] : within_products)
       if (label != "encore::gemm") add(label, time, true);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // StepCase is one configuration of a training step (precision, batch size, length), with a model of its own
-// and some batches that are the same in every round. The worker's bench makes one for each case of the
-// request and asks all of them in turn, round after round.
+// and some batches that are the same in every round. worker/bench_verb.cpp makes one for each case of the
+// request, and measures all of them in turn, round after round.
 #pragma once
 
 #include <filesystem>
@@ -25,18 +25,18 @@
 
 namespace encore {
 
-/// The training set of an experiment in tokens; cases that read the same share it.
+/// The encoded training set of an experiment; cases with equal data share it.
 struct BenchData {
   std::unique_ptr<TaskSets> sets;
   std::size_t vocabulary_size = 0;
 };
-/// `folder` is that of the measurement; a vocabulary in it would be used.
+/// Encodes the training set. `folder` is that of the measurement; a vocabulary in it is used.
 BenchData load_bench_data(const LoadedExperiment& loaded, const std::filesystem::path& folder);
 
 class StepCase {
  public:
-  /// `batches` is their number. Several `ranks` make, measure and ask for facts alike. Throws Error when the
-  /// training set has no such batches.
+  /// `batches` is the number of batches. With several ranks, every rank must call the constructor, measure()
+  /// and facts(). Throws Error if the training set has too few batches.
   StepCase(const BenchCaseRequest& request, LoadedExperiment loaded, const BenchData& data,
            std::int64_t batches, bool order_cost, const Device& device, Communicator& ranks);
 
@@ -46,7 +46,7 @@ class StepCase {
   /// With several ranks all of it is as this one sees it, with its share of the tokens in the products, and
   /// "exchange" is the time in "step" in which it waited for others and moved bytes.
   Samples measure(GemmLibrary& free_gemm);
-  /// Returns what is known without a clock: batch sizes, tokens, parameters, memory, and for each kernel
+  /// Returns what does not depend on time: batch sizes, tokens, parameters, memory, and for each kernel
   /// calls, operations and bytes. It is complete after the first measure().
   nlohmann::json facts() const;
 
@@ -67,7 +67,7 @@ class StepCase {
   void watch(Samples& samples);
   nlohmann::json kernel_facts() const;
 
-  /// What a watch has seen of one kernel, summed over the batches.
+  /// The measurement of one kernel by a watch, summed over the batches.
   struct Kernel {
     std::int64_t calls = 0;
     std::optional<KernelWork> work;
@@ -83,9 +83,9 @@ class StepCase {
   BatchSize largest_;
   std::unique_ptr<Model> model_;
   std::unique_ptr<Optimizer> optimizer_;
-  std::unique_ptr<DeviceBatch> uploaded_;  ///< the latest step's
-  std::unique_ptr<DeviceBatch> next_;      ///< one more, where the next is uploaded ahead; else null
-  std::optional<std::size_t> ahead_;       ///< the number of the batch in it
+  std::unique_ptr<DeviceBatch> uploaded_;  ///< the batch of the latest step
+  std::unique_ptr<DeviceBatch> next_;      ///< the next batch if it is uploaded ahead, else null
+  std::optional<std::size_t> ahead_;       ///< the number of the batch in `next_`
   std::unique_ptr<TrainingStep> update_;
   std::unique_ptr<BareProducts> products_;
   std::unique_ptr<OrderCost> order_cost_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks an unpacked bundle, top to bottom: the sender's rows become rows of a new database; each run against
-// its specification and its question; files against rows; rows against spools. Read check_bundle.hpp first.
+// Checks an unpacked bundle (check_bundle, called by cli/bundle_text.cpp), in this order: the sender's rows
+// are copied into a new database; each run is compared with its specification and its question, files with
+// rows, and rows with spools. Everything in a bundle is untrusted. Read check_bundle.hpp first.
 #include "bundle/check_bundle.hpp"
 
 #include <algorithm>
@@ -34,7 +35,8 @@ std::uint64_t allowed_steps(const BundleIndex& index) {
   return std::max(bundle_budget.database_steps, bytes * bundle_budget.database_steps_per_byte);
 }
 
-/// "view curve" and the statement that makes it, without comments and blanks between words.
+/// Returns the objects of a schema, such as "view curve", each with the statement that makes it, without
+/// comments and blanks between words.
 std::map<std::string, std::string> schema_of(Database& database) {
   std::map<std::string, std::string> schema;
   Statement rows(database, "SELECT type, name, coalesce(sql, '') FROM sqlite_schema");
@@ -42,7 +44,8 @@ std::map<std::string, std::string> schema_of(Database& database) {
   return schema;
 }
 
-/// The database of a bundle is always new, so it has every table, index and view of this Encore and no more.
+/// Throws Error unless the database of the bundle has every table, index and view of this Encore and no
+/// others. A bundle always gets a new database, so nothing else can be in it.
 void require_made_schema(Database& own, Database& found) {
   const std::map<std::string, std::string> made = schema_of(own), there = schema_of(found);
   for (const auto& [name, text] : there)
@@ -61,13 +64,13 @@ void require_plain(const std::string& name) {
                 ", which holds control characters, begins with - or is empty");
 }
 
-/// Whether the error comes from a StepBudget that was spent.
+/// Returns whether the error comes from a StepBudget that was spent.
 bool is_interruption(const Error& error) {
   const auto* of_database = dynamic_cast<const DatabaseError*>(&error);
   return of_database != nullptr && of_database->interrupted();
 }
 
-/// Everything in the sender's database that is about its runs and searches.
+/// Returns the choice of everything in the sender's database that is about its runs and searches.
 DatabaseChoice choice_of(Store& sender) {
   if (const std::string damage = damage_of(sender.database()); !damage.empty())
     throw Error("its database is damaged: " + damage);
@@ -100,7 +103,7 @@ bool upgrade(const fs::path& database, std::uint64_t steps) {
 void copy_rows(const fs::path& sent, const fs::path& database, const std::string& origin, bool is_upgraded,
                std::uint64_t steps) {
   Store own(database, OpenMode::create);
-  own.database().execute("PRAGMA synchronous = OFF");  // goes with its folder
+  own.database().execute("PRAGMA synchronous = OFF");  // no sync: the database is removed with its folder
   Store sender(sent, OpenMode::read);
   const StepBudget budget(sender.database(), steps);
   if (!is_upgraded) require_made_schema(own.database(), sender.database());
@@ -121,7 +124,7 @@ void copy_rows(const fs::path& sent, const fs::path& database, const std::string
   transaction.commit();
 }
 
-/// Puts a database of our own with the sender's rows in the place of the sender's.
+/// Replaces the sender's database by a new one with the sender's rows.
 void take_rows(const UnpackedBundle& bundle, const std::string& origin) {
   const fs::path own = bundle.folder() / "own.db";
   const std::uint64_t steps = allowed_steps(bundle.index());
@@ -152,7 +155,7 @@ class Checking {
   }
 
  private:
-  /// Adds to `known` the files that a run has.
+  /// Checks the files of a run, and adds them to `known`.
   void check_run(const RunRow& run, std::set<std::string>& known) {
     if (run.attempts == 0) return;
     const std::string prefix = bundle_runs + run.id + "/";
@@ -180,7 +183,7 @@ class Checking {
     if (files_.contains(prefix + weights_file)) check_weights(run, prefix);
   }
 
-  /// Where they are packed, they have the content that the run read.
+  /// Checks the data of a run: packed files must have the content that the run read.
   void check_data(const RunRow& run, const std::string& role, const DataFile& file) {
     const std::string folder = bundle_data + file.sha256 + "/";
     data_.insert(folder);
@@ -190,7 +193,7 @@ class Checking {
       throw Error(packed->first + " does not have the SHA-256 of " + role + " of run " + run.name);
   }
 
-  /// "data/<SHA-256>/"
+  /// Returns "data/<SHA-256>/".
   static std::string data_folder_of(const std::string& path) {
     return path.substr(0, path.find('/', bundle_data.size()) + 1);
   }
@@ -238,7 +241,7 @@ CheckedBundle check_bundle(const UnpackedBundle& bundle, const std::string& orig
     if (is_interruption(error))
       throw Error(origin + ": its database takes more than " + std::to_string(allowed_steps(bundle.index())) +
                   " steps of SQLite to read; no honest database of its size needs as many");
-    // The folder into which the bundle was unpacked means nothing to a user.
+    // Removes the temporary folder from the message, because it means nothing to a user.
     std::string text = error.what();
     const std::string place = bundle.folder().string() + "/";
     for (std::size_t at = 0; (at = text.find(place, at)) != std::string::npos;) text.erase(at, place.size());

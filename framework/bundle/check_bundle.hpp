@@ -22,9 +22,9 @@ struct CheckedBundle {
   std::map<std::string, std::string> claimed_questions = {};
 };
 
-/// Afterwards bundle.database() is a new database. Throws Error that names the archive and the parts that
-/// contradict each other. The sender's database is opened (and refused, as open_encore_database does) before
-/// any row of it is believed. `catalogue`: the types of this installation.
+/// Checks the bundle and replaces its database by a new one at bundle.database(). Throws Error that names the
+/// archive and the parts that contradict each other. The sender's database is opened (and refused, as by
+/// open_encore_database) before any of its rows is used. `catalogue` has the types of this installation.
 CheckedBundle check_bundle(const UnpackedBundle& bundle, const std::string& origin,
                            const Catalogue& catalogue);
 

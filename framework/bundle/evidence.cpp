@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of all columns with their evidence, in the order of the schema, and the claims that a bundle
-// makes.
+// The table of all columns of the schema with their evidence, in the order of schema.sql, and the claims of a
+// bundle that `exp bundle show` prints. A new column of the schema needs a row here; forged_bundle_test
+// checks it. Read evidence.hpp first.
 #include "bundle/evidence.hpp"
 
 #include <map>
@@ -28,7 +29,7 @@ constexpr const char* not_of_machine =
     "NOT EXISTS (SELECT 1 FROM spool_metric AS s JOIN measure ON measure.number = s.measure WHERE s.attempt "
     "= t.attempt AND s.metric = t.metric AND (description ->> 'unit' = 's' OR description ->> "
     "'unit' LIKE '%/s'))";
-// References as values of the row that they refer to; t is the table of the column.
+// SQL for references, shown as a value of the row to which they refer; t is the table of the column.
 constexpr const char* run_id = "(SELECT id FROM run WHERE run.number = t.run)";
 constexpr const char* attempt_of_run =
     "(SELECT id || ' ' || ordinal FROM attempt AS a JOIN run ON run.number = a.run WHERE a.number = "
@@ -222,7 +223,7 @@ constexpr ColumnEvidence evidence_of_columns[] = {
     {"verification", "details", claimed},
     {"verification", "origin", own},
 
-    // A bundle holds no benchmark.
+    // A bundle has no benchmarks.
     {"bench", "number", own},
     {"bench", "name", own},
     {"bench", "file", own},
@@ -283,7 +284,7 @@ constexpr ColumnEvidence evidence_of_columns[] = {
     {"search_observation", "reason", claimed},
     {"search_observation", "time", claimed},
 
-    // A bundle does not hold the records of a server either.
+    // A bundle has no records of a server.
     {"served", "number", own},
     {"served", "run", own},
     {"served", "request", own},
@@ -314,7 +315,7 @@ constexpr ColumnEvidence evidence_of_columns[] = {
     {"served_spool", "records", own},
 };
 
-/// The statement for the different values of a claimed part, each as one text.
+/// Returns the SQL statement for the different values of a claimed part, each as one text.
 std::string values_of(const ColumnEvidence& part) {
   const std::string value = *part.expression == '\0' ? part.column : part.expression;
   const std::string rows = *part.condition == '\0' ? "" : std::string(" WHERE ") + part.condition;

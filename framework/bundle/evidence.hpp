@@ -17,32 +17,33 @@ namespace encore {
 
 enum class Evidence : std::uint8_t {
   recomputed,  ///< derived from other parts of the bundle when it is opened; a contradiction is refused
-  trained,     ///< likewise agrees with the other parts; `exp verify` derives it by training again
+  trained,     ///< agrees with the other parts, and `exp verify` derives it by training again
   claimed,     ///< only the sender says it
-  own,         ///< of the reader's database: the value in the bundle is ignored
+  own,         ///< assigned by the reader's database; the value in the bundle is ignored
 };
-/// "recomputed", "trained", "claimed", "own"
+/// Returns "recomputed", "trained", "claimed" or "own".
 const char* name_of(Evidence evidence);
 
-/// One column of the schema, or the part of it that an SQL expression and condition over its table choose.
+/// The evidence of one column of the schema, or of the part of it that an SQL expression and a condition over
+/// its table choose.
 struct ColumnEvidence {
   const char* table;
   const char* column;
   Evidence evidence;
-  const char* expression = "";  ///< of the part; empty: the column
-  const char* condition = "";   ///< which rows; empty: all
+  const char* expression = "";  ///< SQL of the part; empty: the column itself
+  const char* condition = "";   ///< SQL that selects its rows; empty: all
 };
-/// Every column of every table, in the order of the schema.
+/// Returns the evidence of every column of every table, in the order of the schema.
 std::span<const ColumnEvidence> column_evidence();
 
-/// A value that is claimed.
+/// A claimed column with its values.
 struct Claim {
   std::string table, column;
   std::vector<std::string> values;  ///< each once, sorted
-  std::size_t count = 0;            ///< of different values; `values` may be fewer
+  std::size_t count = 0;            ///< number of different values; `values` may have fewer
 };
-/// Every claimed column with a value. `store`: of a bundle that was checked. At most `most` values of each;
-/// 0: all.
+/// Returns every claimed column that has a value. `store` is that of a checked bundle. Each column has at
+/// most `most` values; 0: all.
 std::vector<Claim> claims_of(Store& store, std::size_t most);
 
 }  // namespace encore

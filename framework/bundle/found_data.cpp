@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Searches below the named folders for files whose last parts agree, and compares their SHA-256.
+// Finds the data of a bundle on this machine for `exp verify`: searches below the folders that the user names
+// for files whose last path components agree, and compares their SHA-256. Read found_data.hpp first.
 #include "bundle/found_data.hpp"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether a file or folder has this content; an unreadable one does not.
+/// Returns whether a file or folder has this content; false if it is unreadable.
 bool has_content(const fs::path& path, const std::string& sha256) try {
   std::error_code missing;
   return fs::exists(path, missing) && sha256_of_bytes_of_content(path) == sha256;

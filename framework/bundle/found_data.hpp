@@ -15,15 +15,15 @@
 
 namespace encore {
 
-/// Where packed data lie: data/<SHA-256 of the content>/<name>. The name is that of the recorded path, with
-/// '_' for letters that a bundle cannot have.
+/// Returns the path of packed data in a bundle: data/<SHA-256 of the content>/<name>. The name is that of the
+/// recorded path, with '_' for characters that a bundle cannot have.
 std::string packed_data_name(const std::string& path);
 
 class FoundData {
  public:
   FoundData(std::filesystem::path bundle, std::vector<std::filesystem::path> folders);
 
-  /// A file or a folder with that content.
+  /// Returns a file or a folder with the content of `wanted`, or nothing.
   std::optional<std::filesystem::path> find(const DataFile& wanted);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes a bundle, top to bottom: the runs; their rows; the list of files; the archive. Read pack_bundle.hpp
-// first.
+// Makes a bundle for `exp bundle` (cli/bundle_verb.cpp), in this order: the runs, their rows, the list of
+// files, the archive. Equal runs must give equal bytes. Read pack_bundle.hpp first.
 #include "bundle/pack_bundle.hpp"
 
 #include <algorithm>
@@ -81,7 +81,7 @@ class Packing {
           difference +
           "; a reader of the bundle would get the same message. Run exp db check to examine the record");
     if (!task_.report.empty()) save_file(scratch_.path() / bundle_report, task_.report);
-    // Makes one file, as small as possible.
+    // Makes one database file, as small as possible.
     const Unguarded unguarded(own.database());
     own.database().execute("VACUUM; PRAGMA journal_mode = DELETE");
   }
@@ -166,7 +166,7 @@ class Packing {
 
   Store& store_;
   const PackTask& task_;
-  std::vector<RunRow> runs_;  ///< those of the task first
+  std::vector<RunRow> runs_;  ///< runs of the task first, then those that they need
   ScratchFolder scratch_;
   std::vector<PackedFile> files_;
   PackedBundle packed_;

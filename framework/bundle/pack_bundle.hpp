@@ -18,14 +18,14 @@ namespace encore {
 
 struct PackTask {
   std::vector<RunRow> runs = {};
-  std::vector<std::string> searches = {};  ///< whose decisions go with them, by name
+  std::vector<std::string> searches = {};  ///< names of searches whose decisions are packed too
   std::string subject = {};                ///< "run quickstart"
   std::string licence = {};
   std::string author = {};
   std::string encore = {};  ///< the version of this program
   PackChoice choice = {};
-  std::string report = {};   ///< of these runs, as HTML; empty: none
-  Catalogue catalogue = {};  ///< the types that are here
+  std::string report = {};   ///< report of these runs as HTML; empty: none
+  Catalogue catalogue = {};  ///< the types of this installation
   std::function<void(std::size_t files, std::size_t all)> progress = {};
 };
 
@@ -36,8 +36,8 @@ struct PackedBundle {
   std::vector<std::string> not_ended;  ///< runs that were not completed
 };
 
-/// Throws Error, and leaves no file, if a run is training, if a file of the record is missing or
-/// changed, and if the rows of a run contradict its specification or its spools.
+/// Writes the bundle. Throws Error, and leaves no file, if a run is training, if a file of the record is
+/// missing or changed, or if the rows of a run contradict its specification or its spools.
 PackedBundle pack_bundle(Store& store, const PackTask& task, const std::filesystem::path& target);
 
 }  // namespace encore

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lists checkpoints, logs, predictions and data of each run, as the options of the bundle allow.
+// Lists the checkpoints, logs, predictions and data of each run that a bundle takes, as the options of the
+// bundle allow. pack_bundle.cpp calls it. Read packed_files.hpp first.
 #include "bundle/packed_files.hpp"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Files of a run's folder, each once, under their names in the bundle.
+/// Collects the files of a run's folder, each once, under their names in the bundle.
 class RunFiles {
  public:
   RunFiles(Store& store, const RunRow& run)
@@ -73,7 +74,7 @@ std::vector<PackedFile> files_of_run(Store& store, const RunRow& run, const Pack
     files.add(log_name(attempt.ordinal));
   }
   const bool hidden = hides_its_data(store, run) && !choice.hidden;
-  // Tokens and names of classes come from the data.
+  // Tokens and names of classes come from the data, so they are left out if the data is private.
   if (!hidden)
     for (const char* name : {"vocab.txt", "labels.txt", "max_length.txt"}) files.add(name);
   for (const ArtifactRow& artifact : store.read_artifacts(run.number))
@@ -91,7 +92,7 @@ std::vector<PackedFile> data_of_run(Store& store, const RunRow& run) {
   for (const auto& [role, file] : Specification::load(store.run_folder(run.id)).data) {
     const fs::path path = file.path;
     std::error_code missing;
-    if (!run_of_folder(path.parent_path()).empty()) continue;  // of a parent, which is in the bundle
+    if (!run_of_folder(path.parent_path()).empty()) continue;  // a parent's weights, packed with the parent
     if (!fs::exists(path, missing))
       throw Error(file.path + " (" + role + " of run " + run.name +
                   ") is missing; without --data "

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which files of the runs a bundle takes. Place in the flow: pack_bundle.cpp asks for them and writes them.
+// Which files of its runs a bundle takes: files_of_run, data_of_run and files_of_sources return the list,
+// pack_bundle.cpp writes the files.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ namespace encore {
 enum class PackedWeights : std::uint8_t {
   none,
   best,  ///< the parameters of the best checkpoint
-  all    ///< and every checkpoint that it keeps
+  all    ///< these, and every checkpoint that the run keeps
 };
 
 struct PackChoice {
@@ -25,18 +26,18 @@ struct PackChoice {
 };
 
 struct PackedFile {
-  std::string name;              ///< in the bundle
-  std::filesystem::path source;  ///< on the disk
+  std::string name;              ///< path in the bundle
+  std::filesystem::path source;  ///< path on the disk
 };
 
 /// Returns the files of a run's folder: specification, spools, logs, vocabulary, labels, predictions,
 /// weights. Missing ones are left out. Throws Error if a run that was started has no specification.
 std::vector<PackedFile> files_of_run(Store& store, const RunRow& run, const PackChoice& choice,
                                      bool is_parent);
-/// Its data, each content once. Throws Error if a file is missing or has changed.
+/// Returns the data files of a run, each content once. Throws Error if a file is missing or has changed.
 std::vector<PackedFile> data_of_run(Store& store, const RunRow& run);
-/// The files of a folder with sources, except those that git ignores by convention: hidden ones and build
-/// folders.
+/// Returns the files of a folder with sources, except those that git ignores by convention: hidden ones and
+/// build folders.
 std::vector<PackedFile> files_of_sources(const std::filesystem::path& folder);
 
 }  // namespace encore

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes the graph of JSON-LD: the root, each file, each run as an action, each data set.
+// Writes the metadata of a bundle as a graph of JSON-LD: the root, each file, each run as an action, each
+// data set. pack_bundle.cpp calls it; archive/bundle_index.cpp reads the result, so change both together.
 #include "bundle/ro_crate.hpp"
 
 #include <algorithm>
@@ -40,7 +41,7 @@ std::string encoding_of(const std::string& path) {
   return found == known.end() ? "application/octet-stream" : found->second;
 }
 
-/// The description of a file for people.
+/// Returns the description of a file for people.
 std::string description_of(const std::string& path) {
   if (path == bundle_database) return "The rows of the database about these runs (SQLite)";
   if (path == bundle_report) return "The report of these runs";
@@ -75,7 +76,7 @@ class Crate {
                   author()};
     add_sources(graph);
     for (Json& entity : entities_) graph.push_back(std::move(entity));
-    // Words that the context of version 1.1 does not have.
+    // The terms that the context of RO-Crate 1.1 lacks.
     const Json more = {{"sha256", "https://schema.org/sha256"},
                        {"schemaVersion", "https://schema.org/schemaVersion"}};
     return Json{{"@context", {"https://w3id.org/ro/crate/1.1/context", more}}, {"@graph", graph}}.dump(1) +
@@ -109,7 +110,7 @@ class Crate {
         {"@id", "#encore"}, {"@type", "SoftwareApplication"}, {"name", "Encore"}, {"version", index_.encore}};
   }
 
-  /// The source of Encore that the runs' programs were built from.
+  /// Adds the source of Encore from which the runs' programs were built.
   void add_sources(Json& graph) {
     Json based = Json::array();
     for (const auto& [id, entity] : sources_) {
@@ -187,7 +188,7 @@ class Crate {
     entities_.push_back(std::move(action));
   }
 
-  /// The file in the bundle, or an entity that says which file it was.
+  /// Returns the id of the file in the bundle, or that of an entity that describes the file.
   std::string data_id(const DatasetRow& data) {
     for (const BundleFile& file : index_.files)
       if (file.path.starts_with(bundle_data + data.sha256 + "/")) return file.path;

@@ -11,8 +11,8 @@
 
 namespace encore {
 
-/// `store`: that of the bundle. Equal runs and files give equal text: the time in it is that of the newest
-/// run.
+/// Returns the metadata as JSON-LD. `store` is that of the bundle. Equal runs and files give equal text,
+/// because the time in it is that of the newest run.
 std::string ro_crate_text(Store& store, const BundleIndex& index);
 
 }  // namespace encore

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares settings, data and question by value, and writes the rows that follow from a specification.
+// Compares the settings, data and question in the rows of a run with its specification, and rewrites the rows
+// that follow from it. check_bundle.cpp and pack_bundle.cpp call it. Read settings_agreement.hpp first.
 #include "bundle/settings_agreement.hpp"
 
 #include "config/core_schema.hpp"
@@ -11,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-/// The value of a dotted key in the resolved experiment; null where there is none.
+/// Returns the value of a dotted key in the resolved experiment; null if there is none.
 const json* setting(const json& config, std::string_view key) {
   const json* at = &config;
   while (!key.empty()) {
@@ -29,7 +30,7 @@ bool is_path(const json& value) {
   return first.is_string() && first.get_ref<const std::string&>().starts_with('/');
 }
 
-/// Numbers of equal value are equal only where both are whole, or neither is.
+/// Returns whether two values are equal. Numbers of equal value differ if only one of them is an integer.
 bool same(const json& a, const json& b) {
   return a == b && a.is_number_float() == b.is_number_float() && a.is_boolean() == b.is_boolean();
 }

@@ -16,13 +16,14 @@ namespace encore {
 std::string difference_from_specification(Store& store, const RunRow& run,
                                           const Specification& specification);
 
-/// The question of a run follows from settings, data, seed and the versions of the types. Returns why it
-/// could not be computed again from them, so that the question is a claim; empty: it was, and is equal.
-/// Throws Error if it differs.
+/// Computes the question of the run again from settings, data, seed and the versions of the types. Returns an
+/// empty string if it is equal, or the reason why it could not be computed, so that the question is only a
+/// claim. Throws Error if it differs.
 std::string claimed_question(const RunRow& run, const Specification& specification,
                              const Catalogue& catalogue);
 
-/// Settings and data of the run become those of the specification. Settings that only describe stay.
+/// Replaces settings and data of the run by those of the specification. Settings that only describe a run
+/// stay.
 void take_from_specification(Store& store, const RunRow& run, const Specification& specification);
 
 }  // namespace encore

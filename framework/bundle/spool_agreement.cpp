@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Merges the spools again and compares the rows by SQL. Read spool_agreement.hpp first.
+// Compares the rows of a database with the spools of its runs: merges the spools into a second database and
+// compares both by SQL. check_bundle.cpp and pack_bundle.cpp call it. Read spool_agreement.hpp first.
 #include "bundle/spool_agreement.hpp"
 
 #include <array>
@@ -18,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The rows that merging writes, as text by which they are compared and named. {} stands for the schema.
+/// A kind of row that merging writes, as text by which rows are compared and named. {} stands for the schema.
 struct ToldRows {
   const char* what;
   const char* sql;
@@ -149,7 +150,7 @@ class Remerging {
   }
 
  private:
-  /// A sentence about a row that `one` has and `other` does not.
+  /// Returns a sentence about a row that `one` has and `other` does not.
   std::string first_of(const std::string& one, const std::string& other, const std::string& what) {
     Statement row(database_, "SELECT run.name, ordinal, told FROM (" + one + " EXCEPT " + other +
                                  ") AS d JOIN main.attempt AS a ON a.number = d.attempt JOIN main.run AS run "

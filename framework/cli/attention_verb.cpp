@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// attention: shows the attention weights of a run's model for a text, as a page, a picture or numbers. The
-// worker computes them and answers in JSON (record/attention.hpp).
+// exp attention: shows the attention weights of a run's model for a text, as a page, a picture or numbers.
+// The worker computes them and answers in JSON (record/attention.hpp). Linked into the component exp-report.
+// Read next: app/document_requests.hpp, components.hpp.
 #include <filesystem>
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Replaces this process by another program, such as a worker. Read next: become_worker.hpp.
+// Replaces this process by another program: by a worker for predict and generate, or by a component of exp
+// (components.cpp). Read next: become_worker.hpp.
 #include "cli/become_worker.hpp"
 
 #include <sys/mman.h>

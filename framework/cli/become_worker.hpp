@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Replaces exp by a worker in the same process, so that the worker has exp's standard streams and receives
-// its signals. predict_verb.cpp uses it.
+// become_worker() and become_program(): replace exp by another program in the same process, which then has
+// exp's standard streams and receives its signals. predict_verb.cpp starts a worker so, components.cpp a
+// component.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@ namespace encore {
 
 /// Makes `descriptor` the standard input of the next program. Throws Error.
 void use_as_input(int descriptor);
-/// The same for a text of any length.
+/// Makes a text of any length the standard input of the next program.
 void use_text_as_input(const std::string& text);
 
 /// How the worker's threads wait for each other, if the user has not set $OMP_WAIT_POLICY.
@@ -24,7 +25,7 @@ enum class ThreadWait : std::uint8_t {
 
 /// Replaces this process by the program. Does not return; throws Error if the program cannot start.
 [[noreturn]] void become_program(const std::filesystem::path& program, std::vector<std::string> arguments);
-/// The same for a worker.
+/// Replaces this process by a worker, whose threads wait as `waiting` says.
 [[noreturn]] void become_worker(const std::filesystem::path& program, std::vector<std::string> arguments,
                                 ThreadWait waiting);
 

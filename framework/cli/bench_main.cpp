@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp-bench, a component of exp: measurements of this machine (components.hpp).
+// main() of exp-bench, a component of exp: measurements of this machine. exp replaces itself by it
+// (components.hpp).
 #include "cli/components.hpp"
 #include "cli/program.hpp"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints measurements and comparisons of `exp bench` as tables. Read next: bench_text.hpp.
+// Prints a measurement of `exp bench` and its comparison with an earlier one as tables, from
+// analysis/bench_summary.hpp. bench_verb.cpp calls it. Read next: bench_text.hpp.
 #include "cli/bench_text.hpp"
 
 #include <cstdio>
@@ -15,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-/// "1.23 .. 1.31"
+/// Returns the interval as "1.23 .. 1.31".
 std::string range(const Measured& m, double factor, int digits) {
   return fixed(m.interval.low * factor, digits) + " .. " + fixed(m.interval.high * factor, digits);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints a measurement: the machine, each step with its kernels, and changes since an earlier measurement.
+// Prints a measurement of `exp bench` as tables: the machine, each step with its kernels, and changes since
+// an earlier measurement. bench_verb.cpp calls it.
 #pragma once
 
 #include <iosfwd>

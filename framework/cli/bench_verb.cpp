@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// bench: measures this machine and a training step, and compares with an earlier measurement. The flow:
-// bench_workers -> run_bench -> store -> summarize -> print and compare.
+// exp bench: measures this machine and a training step, and compares with an earlier measurement. The flow:
+// bench_workers (app/bench_cases.hpp) -> run_bench -> store -> summarize -> print and compare. Linked into
+// the component exp-bench.
 #include <stdlib.h>
 
 #include "analysis/rank_scaling.hpp"
@@ -99,7 +100,7 @@ BenchResult measure(const MeasureRequest& request, const App& app, Console& cons
   return result;
 }
 
-/// The database with earlier measurements.
+/// Opens the database with earlier measurements.
 Store open_measurements(const App& app, const Console& console) {
   const std::filesystem::path& path = app.database;
   if (!std::filesystem::exists(path))
@@ -124,7 +125,7 @@ void require_folder(const std::string& svg) {
     throw UsageError("--svg " + svg + ": there is no folder " + folder.string());
 }
 
-/// The only place where a measurement becomes a picture.
+/// Writes the picture of a measurement. No other code does.
 void write_roofline(const BenchSummary& summary, const std::string& file) {
   const StepSummary& step = summary.steps.front();
   save_file(file, svg(draw_roofline(summary, step), "roofline of " + step.measured->name, true));

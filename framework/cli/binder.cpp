@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fills a request from the words of a command line, and prints its help. Read next: binder.hpp, app/form.hpp.
+// Fills a verb's request from the words of a command line, and prints its help, by the verb's form.
+// run_bound() in verbs.hpp calls it for every verb. Read next: binder.hpp, app/form.hpp.
 #include "cli/binder.hpp"
 
 #include <algorithm>
@@ -78,7 +79,7 @@ std::string hint(const FormFields& form) {
   return " (exp " + form.verb() + " -h shows the options)";
 }
 
-/// The words of each field on the command line.
+/// Returns the words of each field on the command line.
 po::variables_map parsed(const FormFields& form, const Arguments& arguments) {
   po::options_description all;
   po::positional_options_description positional;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The binder makes parser, help and completion from a form (app/form.hpp). Only binder.cpp uses the parsing
-// library.
+// The binder fills a request from a command line and prints help, by the verb's form (app/form.hpp).
+// verbs.hpp calls read_request() for every verb, completion.cpp asks for the fields. Only binder.cpp uses the
+// parsing library.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// bundle show: prints what a bundle holds and what it lacks.
+// exp bundle show: prints what a bundle holds and what it lacks, after it is unpacked and checked
+// (bundle_text.hpp). Linked into the component exp-report.
 #include <algorithm>
 
 #include <nlohmann/json.hpp>
@@ -27,7 +28,7 @@ void print_diffs(Console& console, const AllCode& all) {
                 << printable_lines(code.diff);
 }
 
-/// Every value that is claimed; of a column with many the first few.
+/// Prints every claimed value; of a column with many values only the first ones.
 void print_claims(Console& console, Store& store) {
   constexpr std::size_t most = 20;
   Table table({{"TABLE"}, {"COLUMN"}, {"VALUE"}});

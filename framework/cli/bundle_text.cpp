@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opens bundles, and writes what their parts say.
+// Opens bundles for bundle show, verify and db merge, and prints their contents with the evidence of each
+// value. Values of a bundle are untrusted, so they are printed through base/terminal_text.hpp. Read next:
+// bundle_text.hpp.
 #include "cli/bundle_text.hpp"
 
 #include <algorithm>
@@ -30,7 +32,7 @@ using Json = nlohmann::ordered_json;
 /// Digits of a SHA-256 in a table.
 constexpr std::size_t shown_digits = 16;
 
-/// A content that runs read, with all that reads it.
+/// A file that runs read, by its content, with everything that reads it.
 struct ShownData {
   std::string sha256, path;
   std::set<std::string> roles;
@@ -55,7 +57,7 @@ std::vector<ShownData> data_of(Store& store, const std::vector<RunRow>& runs, co
   return all;
 }
 
-/// Each plugin once.
+/// Returns the plugins of all runs, each once.
 std::vector<PluginRow> all_plugins(Store& store, const std::vector<RunRow>& runs) {
   std::map<std::pair<std::string, std::string>, PluginRow> plugins;
   for (const RunRow& run : runs)
@@ -65,7 +67,8 @@ std::vector<PluginRow> all_plugins(Store& store, const std::vector<RunRow>& runs
   return list;
 }
 
-/// The folders in which a specification says that plugins were searched; nothing looks into them here.
+/// Returns the folders in which the specifications say that plugins were searched. They are only printed,
+/// never opened.
 std::set<std::string> plugin_folders_of(Store& store, const std::vector<RunRow>& runs) {
   std::set<std::string> folders;
   for (const RunRow& run : runs)
@@ -75,8 +78,8 @@ std::set<std::string> plugin_folders_of(Store& store, const std::vector<RunRow>&
   return folders;
 }
 
-/// Settings by which the runs differ, of each run: "model.layer.attention.type = performer". Of a single run
-/// the types of its layers: "self_attention, feed_forward".
+/// Returns for each run the settings by which the runs differ: "model.layer.attention.type = performer". For
+/// a single run it returns the types of its layers: "self_attention, feed_forward".
 std::map<std::int64_t, std::string> telling_settings(Store& store, const std::vector<RunRow>& runs) {
   std::map<std::int64_t, std::string> texts;
   const auto add = [&](std::int64_t run, const std::string& text) {

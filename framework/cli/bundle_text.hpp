@@ -19,13 +19,14 @@
 
 namespace encore {
 
-/// The types of this build and of the folders of --plugin-path.
+/// Returns the types of this build and of the folders of --plugin-path.
 Catalogue catalogue_here(const std::vector<std::string>& plugin_path = {});
 
 /// An unpacked and checked bundle.
 class OpenedBundle {
  public:
-  /// Throws UsageError where there is no such file, Error as unpacking and checking do.
+  /// Unpacks and checks an archive. Throws UsageError if there is no such file, Error as unpacking and
+  /// checking do.
   OpenedBundle(Events& events, const std::string& archive, const std::vector<std::string>& plugin_path = {});
 
   const UnpackedBundle& unpacked() const { return *unpacked_; }
@@ -42,7 +43,7 @@ class OpenedBundle {
 
 /// Returns the plugins of the newest attempt that recorded any.
 std::vector<PluginRow> plugins_of(Store& store, const RunRow& run);
-/// All recorded states of Encore and of the repositories of experiment files, each once.
+/// The recorded states of Encore and of the repositories of experiment files, each once.
 struct AllCode {
   std::vector<SourceVersion> sources;
   std::vector<CodeVersion> repositories;
@@ -54,7 +55,7 @@ std::string bundle_line(const BundleIndex& index);
 /// `is_verified`: training again follows at once. The store holds the checked rows.
 void print_bundle(Console& console, const OpenedBundle& bundle, Store& store, const std::vector<RunRow>& runs,
                   bool is_verified);
-/// Returns the same as JSON, with every claimed value.
+/// Returns what print_bundle() prints as JSON, with every claimed value.
 nlohmann::ordered_json bundle_json(const OpenedBundle& bundle, Store& store, const std::vector<RunRow>& runs);
 /// Writes a report of the checked rows as HTML, and prints its path unless quiet. The report in the bundle is
 /// a claim.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// bundle: packs runs with their evidence into one file for a reviewer. The layout is in
-// archive/bundle_index.hpp; docs/guides/bundles.md is for users.
+// exp bundle: packs runs with their evidence into one file for a reviewer (bundle/pack_bundle.hpp). The
+// layout is in archive/bundle_index.hpp; docs/guides/bundles.md is for users. Linked into the component
+// exp-report.
 #include <algorithm>
 #include <cctype>
 

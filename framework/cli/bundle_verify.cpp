@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// verify of a bundle: lists what is missing on this machine, or verifies the runs in a separate folder like
-// the user's own runs. Nothing of the bundle is executed; its data are only read. The flow: unpack and check
-// -> select the runs -> find their data, plugins and code -> list what is missing, or verify.
+// exp verify of a bundle: lists what is missing on this machine, or verifies the runs in a separate folder
+// like the user's own runs. Nothing of the bundle is executed; its data are only read. The flow: unpack and
+// check -> select the runs -> find their data, plugins and code -> list what is missing, or verify. Linked
+// into the component exp-report.
 #include <algorithm>
 
 #include "app/planned_search.hpp"
@@ -40,7 +41,7 @@ class Missing {
  public:
   Missing(Store& store, FoundData& data) : store_(store), data_(data) {}
 
-  /// Throws Error where anything is missing.
+  /// Finds what the runs need. Throws Error if anything is missing.
   void look(const VerifyRequest& request, const std::vector<RunRow>& runs) {
     for (const RunRow& run : runs) {
       look_for_data(run);
@@ -49,7 +50,7 @@ class Missing {
     if (!lines_.empty()) fail();
   }
 
-  /// Returns its path on this machine.
+  /// Returns the path of the file on this machine, or nothing.
   std::optional<fs::path> place_of(const DataFile& file) {
     const fs::path runs = store_.runs_folder();  // of the bundle: the weights of a parent
     const fs::path relative = fs::path(file.path).lexically_relative(runs);

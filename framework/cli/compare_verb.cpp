@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// compare: compares candidates over their seeds: intervals, tests of every pair, and a ranking if the seeds
-// distinguish all pairs.
+// exp compare: prints the comparison of candidates over their seeds (analysis/comparison.hpp): intervals,
+// tests of every pair, and a ranking if the seeds distinguish all pairs. Linked into the component
+// exp-report.
 #include <cctype>
 #include <cmath>
 #include <iosfwd>
@@ -43,7 +44,8 @@ std::string upper_case(std::string text) {
   return text;
 }
 
-/// The first columns: the letter and the differing options; for a single candidate its name.
+/// Returns the heads of the first columns: the letter and the differing options; for a single candidate its
+/// name.
 std::vector<std::string> key_heads(const CandidateKey& key) {
   std::vector<std::string> heads = {key.options.empty() ? "CANDIDATE" : ""};
   for (const std::string& option : key.options) heads.push_back(upper_case(option));
@@ -144,7 +146,7 @@ void print_ranking(std::ostream& out, const Comparison& comparison, const Candid
 
 // --- JSON and CSV ---
 
-/// JSON has no NaN.
+/// Returns null for a number that is not finite, because JSON has no NaN.
 Json json_number(double value) {
   return std::isfinite(value) ? Json(value) : Json();
 }

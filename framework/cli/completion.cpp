@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Completes a command line with names of verbs, options, and values from the database. Read next:
-// completion.hpp.
+// Completes a command line with names of verbs, options, and values from the database. completion_verb.cpp
+// calls it for a shell. It must print nothing else, even if it fails. Read next: completion.hpp.
 #include "cli/completion.hpp"
 
 #include <algorithm>

@@ -10,8 +10,9 @@
 
 namespace encore {
 
-/// `words` follow "exp"; the last is being typed and may be empty. Verbs, actions, options, names of runs,
-/// sweeps and tags with this beginning; nothing for a file, or if the database cannot be read.
+/// Returns the completions of a command line. `words` follow "exp"; the last is being typed and may be empty.
+/// The result has the verbs, actions, options, names of runs, sweeps and tags that begin with it. It is empty
+/// for a file, or if the database cannot be read.
 std::vector<std::string> completions(const std::vector<std::string>& words);
 
 }  // namespace encore

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// completion: the scripts for bash and zsh. Both pass the words to completion.cpp.
+// exp completion: prints the scripts for bash and zsh. Both call exp through a hidden first argument, which
+// calls completions() of completion.cpp with the words.
 #include "cli/completion.hpp"
 
 namespace encore {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The verbs of components, in exp: reads their requests, and replaces exp by the component. Read next:
-// components.hpp.
+// The verbs that components do, as exp has them: reads and checks the request, then replaces exp by the
+// component. verbs() lists these verbs like all others. Read next: components.hpp.
 #include "cli/components.hpp"
 
 #include <algorithm>

@@ -16,8 +16,8 @@ namespace encore {
 /// Returns the program of a verb or of a verb with its action; empty: exp itself.
 std::string component_of(const std::string& verb);
 
-/// The verbs of each component; each list is linked into one component only (report_main.cpp, serve_main.cpp,
-/// bench_main.cpp).
+/// These functions return the verbs of each component. Each is linked into one component only
+/// (report_main.cpp, serve_main.cpp, bench_main.cpp).
 std::vector<Verb> verbs_of_serve();
 std::vector<Verb> verbs_of_bench();
 Verb report_of_component();
@@ -27,7 +27,7 @@ Verb export_of_component();
 Verb bundle_of_component();
 Verb bundle_show_of_component();
 Verb db_merge_of_component();
-/// The verification of a bundle; exp itself verifies runs.
+/// Returns the verb that verifies a bundle; exp itself verifies runs.
 Verb verify_of_component();
 Verb monitor_of_component();
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The console of this process: standard streams, progress line, questions, and Ctrl-C. Read next:
-// console.hpp.
+// Console: standard streams, progress line, questions to the user, and the handler of Ctrl-C. All verbs print
+// through it. Read next: console.hpp.
 #include "cli/console.hpp"
 
 #include <signal.h>
@@ -20,8 +20,8 @@
 
 namespace encore {
 
-/// Prints nothing in the first second; then one line that is replaced on a terminal, or elsewhere a line with
-/// the time every ten seconds.
+/// The progress line. It prints nothing in the first second; then one line that is replaced on a terminal, or
+/// elsewhere a line with the time every ten seconds.
 class ProgressLine {
  public:
   ProgressLine(std::ostream& stream, const Terminal& terminal)
@@ -46,7 +46,7 @@ class ProgressLine {
 
 namespace {
 
-/// A signal handler raises it, so it cannot belong to an object.
+/// The number of requests to stop. A signal handler raises it, so it cannot belong to an object.
 std::atomic<int> stops{0};
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may raise it");
 

@@ -20,9 +20,9 @@ class ProgressLine;
 
 class Console final : public Events {
  public:
-  /// Neither stream is a terminal, and there is no user to ask.
+  /// Makes a console on these streams. Neither stream is a terminal, and there is no user to ask.
   Console(std::ostream& out, std::ostream& err);
-  /// The standard streams of this process.
+  /// Makes the console on the standard streams of this process.
   Console();
   ~Console() override;
   Console(const Console&) = delete;
@@ -34,9 +34,9 @@ class Console final : public Events {
   Terminal error_terminal = {};        ///< of `err`
   std::optional<std::string> db = {};  ///< --db as it was written; suggested commands repeat it
 
-  /// What --json prints, with two blanks of indent.
+  /// Prints the answer of --json, with two blanks of indent.
   void print(const nlohmann::ordered_json& answer);
-  /// All of the standard input.
+  /// Returns all of the standard input.
   std::string input() const;
   /// Returns a command such as "exp show tiny", with the user's --db, for copying into a shell: each word is
   /// quoted where a shell would take it for something else.
@@ -54,7 +54,7 @@ class Console final : public Events {
   std::unique_ptr<ProgressLine> progress_;
 };
 
-/// The number of requests to stop since listen_for_stop_requests.
+/// Returns the number of requests to stop since listen_for_stop_requests().
 const std::atomic<int>& stop_requests();
 /// Counts SIGINT, SIGTERM and SIGHUP from now on; they no longer end the process.
 void listen_for_stop_requests();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Draws a small curve with characters. Read next: curve.hpp.
+// Draws the small curves of `exp show` with characters (draw_curve, called by show_scores.cpp). Read next:
+// curve.hpp.
 #include "cli/curve.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A small curve in the terminal: points joined by lines, drawn with braille dots (2 x 4 per character), or
-// with plain characters if the terminal has no UTF-8.
+// draw_curve() draws a small curve in the terminal: points joined by lines, with braille dots (2 x 4 per
+// character), or with plain characters if the terminal has no UTF-8. show_scores.cpp calls it.
 #pragma once
 
 #include <string>

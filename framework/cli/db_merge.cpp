@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// db merge: copies the runs of other databases, with their folders, into this one.
+// exp db merge: copies the runs of other databases or bundles, with their folders, into the user's database
+// (store/database_merge.hpp). Linked into the component exp-report.
 #include <fcntl.h>
 
 #include <nlohmann/json.hpp>

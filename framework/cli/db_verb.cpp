@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// db: prints the path of the database and the results of its actions, which are listed at the end.
+// exp db: prints the path of the database and the results of path, check, backup, vacuum and upgrade.
+// app/database.cpp does the work. The list of these actions is at the end.
 #include <nlohmann/json.hpp>
 
 #include "app/database.hpp"

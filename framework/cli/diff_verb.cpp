@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// diff: prints the differences of two runs.
+// exp diff: prints the differences of two runs, and with --drift how far their weights and losses are apart.
+// app/diff.cpp finds them.
 #include "app/diff.hpp"
 
 #include "cli/difference_text.hpp"

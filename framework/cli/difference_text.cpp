@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints the values of both sides as short text, complete CSV and JSON. Read next: difference_text.hpp.
+// Prints differences between two runs as a table with short values, as CSV with complete ones, and as JSON,
+// for diff and explain. Read next: difference_text.hpp.
 #include "cli/difference_text.hpp"
 
 #include <algorithm>

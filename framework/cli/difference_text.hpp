@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Differences between two runs as a table and as JSON, for every verb that shows them.
+// Prints differences between two runs (analysis/difference.hpp) as a table, CSV and JSON. diff_verb.cpp and
+// explain_verb.cpp call it.
 #pragma once
 
 #include <iosfwd>
@@ -13,14 +14,14 @@
 
 namespace encore {
 
-/// One row per difference; `a` and `b` head the columns of values.
+/// Prints one row for each difference; `a` and `b` head the columns of values.
 void print_differences(std::ostream& out, const Terminal& terminal,
                        const std::vector<Difference>& differences, const std::string& a, const std::string& b,
                        int indent = 0);
 
-/// Section, key, complete values and origins of both sides.
+/// Prints section, key, complete values and origins of both sides.
 void print_differences_csv(std::ostream& out, const std::vector<Difference>& differences);
-/// [{"section", "key", "a", "b", "origin_a", "origin_b"}]
+/// Returns [{"section", "key", "a", "b", "origin_a", "origin_b"}].
 nlohmann::ordered_json differences_json(const std::vector<Difference>& differences);
 
 }  // namespace encore

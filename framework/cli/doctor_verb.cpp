@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// doctor: prints the findings about this machine, with advice.
+// exp doctor: prints the findings about this machine, with advice. app/doctor.cpp makes the checks. A finding
+// that prevents every training makes the exit code a failure.
 #include "app/doctor.hpp"
 
 #include <algorithm>

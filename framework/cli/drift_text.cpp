@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints the drift of weights and losses as tables. Read next: drift_text.hpp.
+// Prints the drift of weights and losses as tables, from the JSON of runner/drift.hpp. diff_verb.cpp and
+// verdict_text.cpp call it. Read next: drift_text.hpp.
 #include "cli/drift_text.hpp"
 
 #include <cmath>

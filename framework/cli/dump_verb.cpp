@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// dump: writes runs to files, or as JSON to standard output.
+// exp dump: writes runs to files, or as JSON to standard output. app/dump.cpp writes the files, run_json.hpp
+// the JSON.
 #include "app/dump.hpp"
 
 #include "cli/run_json.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// embed: prints vectors and nearest neighbours.
+// exp embed: prints vectors and nearest neighbours of inputs or words. app/embed.cpp gets them from the
+// worker. Read next: app/embed.hpp.
 #include "app/embed.hpp"
 
 #include "base/load_file.hpp"

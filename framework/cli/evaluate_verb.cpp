@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// evaluate: prints the scores of models on a file.
+// exp evaluate: prints the scores of models on a file. app/evaluate.cpp gets them from workers,
+// evaluation_text.hpp prints them.
 #include "app/evaluate.hpp"
 
 #include "cli/evaluation_text.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints the scores of `exp evaluate`. Measures of labels are columns of one table, whose last row is the
-// measure over all labels. Read next: evaluation_text.hpp.
+// Prints the scores of `exp evaluate`, for evaluate_verb.cpp. Measures of labels are columns of one table,
+// whose last row is the measure over all labels. Read next: evaluation_text.hpp.
 #include "cli/evaluation_text.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Prints a worker's answer to `exp evaluate`, for any task: the answer contains the meanings of its measures.
+// evaluate_verb.cpp calls it.
 #pragma once
 
 #include <string>

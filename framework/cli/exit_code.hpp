@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The exit codes of exp and its components. Scripts rely on them, so their values never change.
+// The exit codes of exp and its components, which all verbs return. Scripts rely on them, so their values
+// never change.
 #pragma once
 
 namespace encore {

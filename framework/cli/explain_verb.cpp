@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// explain: prints the differences of a run from others, and why exp run would start, resume or skip it.
+// exp explain: prints the differences of a run from others, and why `exp run` would start, resume or skip it.
+// app/explain.cpp finds them.
 #include "app/explain.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// export: writes the best model of a run as a folder for other programs. The worker writes the weights; the
-// model card comes from the database. The folder is written under a temporary name and renamed, so it is
-// complete or absent.
+// exp export: writes the best model of a run as a folder for other programs. The worker writes the weights;
+// the model card comes from the database. The folder is written under a temporary name and renamed, so it is
+// complete or absent. Linked into the component exp-report.
 
 #include <nlohmann/json.hpp>
 
@@ -47,7 +47,7 @@ class FolderAside {
   FolderAside& operator=(const FolderAside&) = delete;
 
   const fs::path& path() const { return aside_; }
-  /// An empty folder of that name is replaced.
+  /// Renames the folder. An empty folder with the final name is replaced.
   void commit() {
     std::error_code failure;
     sync_folder(aside_);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Times and numbers in columns, for the terminal. Other formats are in document/quantity.hpp.
+// Times and numbers in columns, for the terminal. All verbs with tables use it. Other formats are in
+// document/quantity.hpp.
 #pragma once
 
 #include <string>
@@ -8,13 +9,13 @@
 
 namespace encore {
 
-/// "2026-01-31 23:59:59", local time, from seconds since 1970.
+/// Returns "2026-01-31 23:59:59", local time, from seconds since 1970.
 std::string time_text(double time);
-/// "23:59:59", local time.
+/// Returns "23:59:59", local time, from seconds since 1970.
 std::string clock_text(double time);
-/// "12.34", as many digits behind the point as asked for.
+/// Returns "12.34", with `digits` digits after the point.
 std::string fixed(double value, int digits);
-/// "12.3", a share as percent without its sign.
+/// Returns "12.3", a share in percent without its sign.
 std::string percent(double share);
 
 }  // namespace encore

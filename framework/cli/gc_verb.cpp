@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// gc: prints what was removed, or would be removed.
+// exp gc: prints which garbage was removed, or would be removed. app/removal.cpp finds and removes it. Read
+// next: app/removal.hpp.
 #include "app/removal.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// help: prints the list of verbs, or the help of one.
+// exp help: prints the list of verbs, or the help of one. verbs() is defined here: a new verb is added to its
+// list.
 #include <algorithm>
 
 #include <nlohmann/json.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// job: a launcher's command starts it on the machine that trains a run. Its arguments are orders of exp run
-// (runner/job_files.hpp). No list of verbs contains it, because users do not call it.
+// exp job: the command of a launcher starts it on the machine that trains a run. Its arguments are orders of
+// `exp run` (runner/job_files.hpp). No list of verbs contains it, because users do not call it; main.cpp
+// finds it by its name.
 #include <signal.h>
 
 #include "cli/verbs.hpp"
@@ -11,7 +12,7 @@ namespace encore {
 
 namespace {
 
-/// A signal handler raises it, so it cannot belong to an object.
+/// The number of requests to yield. A signal handler raises it, so it cannot belong to an object.
 std::atomic<int> yield_requests{0};
 
 /// Counts the signals that Slurm sends before a job's time limit.

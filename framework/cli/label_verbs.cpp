@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tag and note: print the tags and notes of runs.
+// exp tag and exp note: print the tags and notes of runs. app/labels.cpp changes them. This file also
+// separates tags such as -draft from options.
 #include <algorithm>
 
 #include <nlohmann/json.hpp>
@@ -11,7 +12,8 @@ namespace encore {
 
 namespace {
 
-/// "+name" or "-name". The word "-h" means help, so removing the tag "h" needs "--" before it.
+/// Returns whether a word is "+name" or "-name". The word "-h" means help, so removing the tag "h" needs "--"
+/// before it.
 bool is_tag_change(const std::string& word) {
   return word.size() > 1 && (word[0] == '+' || (word[0] == '-' && word[1] != '-' && word != "-h"));
 }
@@ -24,7 +26,7 @@ TagChange tag_change(const std::string& word) {
   return {tag, word[0] == '+'};
 }
 
-/// The value of an option, as in --where "-seconds < 0", is not a tag.
+/// Returns whether a word is the value of an option, as in --where "-seconds < 0", and so not a tag.
 bool is_option_value(const Arguments& arguments, std::size_t at) {
   return at > 0 && arguments[at - 1].starts_with("--") && arguments[at - 1].size() > 2 &&
          arguments[at - 1].find('=') == std::string::npos;
@@ -47,7 +49,8 @@ int tag_verb(const TagRequest& request, App& app, Console& console) {
   return exit_done;
 }
 
-/// Removes words such as -draft first, because they would be read as options.
+/// Runs exp tag. It removes words such as -draft before the form is read, because they would be read as
+/// options.
 int run_tag_verb(const Arguments& arguments, Console& console) {
   std::vector<TagChange> changes;
   Arguments rest;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// logs: prints the logs of runs.
+// exp logs: prints the logs of runs, attempt by attempt. app/logs.cpp reads and follows them. Read next:
+// app/logs.hpp.
 #include "app/logs.hpp"
 
 #include <nlohmann/json.hpp>

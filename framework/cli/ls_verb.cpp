@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ls: prints the list of runs, or of searches.
+// exp ls: prints the list of runs, or of searches. app/ls.cpp selects the runs, run_list.hpp and
+// search_text.hpp print them.
 #include "app/ls.hpp"
 #include "cli/run_list.hpp"
 #include "cli/search_text.hpp"

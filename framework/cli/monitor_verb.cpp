@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// monitor: compares the numbers that servers stored about the inputs of a run's model with the development
-// set. An alert sets the exit code and runs the user's command.
+// exp monitor: compares the numbers that servers stored about the inputs of a run's model with the
+// development set. An alert sets the exit code and runs the user's command. Linked into the component
+// exp-serve.
 #include <cmath>
 
 #include <nlohmann/json.hpp>

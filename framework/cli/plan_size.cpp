@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints the costs of models for `exp plan --size` as tables. Read next: plan_text.hpp.
+// Prints the costs of models for `exp plan --size` as tables (print_sizes, called by plan_verb.cpp). Read
+// next: plan_text.hpp.
 #include <ostream>
 
 #include "cli/format.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints plans as tables and JSON. Read next: plan_text.hpp.
+// Prints planned runs as tables, CSV and JSON, for plan_verb.cpp and retrain_verb.cpp. Read next:
+// plan_text.hpp.
 #include "cli/plan_text.hpp"
 
 #include <algorithm>

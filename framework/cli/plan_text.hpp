@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints planned runs for `exp plan`, as text and as JSON: the action and its reason, the expected time, and
-// the origin of each value.
+// Prints planned runs for `exp plan` and `exp retrain`, as text and as JSON: the action and its reason, the
+// expected time, and the origin of each value. plan_verb.cpp and retrain_verb.cpp call it.
 #pragma once
 
 #include <cstddef>

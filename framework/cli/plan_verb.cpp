@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// plan: prints what run would do.
+// exp plan: prints what `exp run` would do. app/plan.cpp makes the plan, plan_text.hpp and plan_size.cpp
+// print it. Read next: app/plan.hpp.
 #include "app/plan.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// plugin check: prints each check when it ends.
+// exp plugin check: prints each check of the contract suite when it ends. app/plugin_check.cpp starts the
+// workers that run the checks.
 #include "app/plugin_check.hpp"
 
 #include "cli/verbs.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// plugin info: prints the manifest of a plugin or of a type.
+// exp plugin info: prints the manifest of a plugin or of one of its types, with all options.
+// app/plugin_view.cpp finds it.
 #include <nlohmann/json.hpp>
 
 #include "app/plugin_view.hpp"
@@ -14,7 +15,8 @@ namespace encore {
 
 namespace {
 
-/// A name such as "linear" means one type of a plugin, or the plugin with all its types.
+/// Returns whether the name means this type: "linear" means one type of a plugin, or the plugin with all its
+/// types.
 bool is_asked_for(const Manifest& manifest, const ManifestOffer& offer, const std::string& name) {
   return manifest.name == name || offer.name == name;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// plugin ls: prints the usable and the refused plugins of the plugin folders.
+// exp plugin ls: prints the usable and the refused plugins of the plugin folders. app/plugin_view.cpp finds
+// them.
 #include <nlohmann/json.hpp>
 
 #include "app/plugin_view.hpp"

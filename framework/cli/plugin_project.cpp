@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// plugin new and plugin build: print the made files and the next command.
+// exp plugin new and exp plugin build: print the files that were made and the next command.
+// app/plugin_project.cpp makes them.
 #include "app/plugin_project.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// plugin: the verb with the actions ls, info, check, new and build.
+// exp plugin: the verb with the actions ls, info, check, new and build, each of which has a file beside this
+// one.
 #include "cli/verbs.hpp"
 
 namespace encore {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// predict and generate: replace exp by the worker of a run. Text flows directly through the worker, line by
-// line, so exp adds no cost for each sentence.
+// exp predict and exp generate: replace exp by the worker of a run (become_worker.hpp), with the arguments
+// from app/predict.cpp. Text flows directly through the worker, line by line, so exp adds no cost for each
+// sentence.
 #include <unistd.h>
 
 #include <encore/lines.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs a verb and reports its errors; lets ./exp build a missing component. Read next: program.hpp.
+// Runs a verb for the main() of exp and of its components: opens the standard streams, prints errors, chooses
+// the exit code, and lets ./exp build a missing component. Read next: program.hpp.
 #include "cli/program.hpp"
 
 #include <fcntl.h>
@@ -38,7 +39,8 @@ void hear_of_children() {
   std::signal(SIGCHLD, SIG_DFL);
 }
 
-/// Fails if output was lost: a table cut by a full disk must not look complete.
+/// Returns the exit code, or that of a failure if output was lost: a table cut by a full disk must not look
+/// complete.
 int with_whole_output(int exit_code, Console& console) {
   console.out.flush();
   if (console.out || exit_code != exit_done) return exit_code;
@@ -62,7 +64,7 @@ std::filesystem::path script_of_this_build() {
   return is_own ? script : std::filesystem::path();
 }
 
-/// Returns whether ./exp has already built one of them for this call.
+/// Returns whether ./exp has already built one of the missing components for this call.
 bool was_built(const NotBuilt& missing) {
   std::istringstream built(variable("ENCORE_BUILT"));
   for (std::string name; built >> name;)
@@ -111,7 +113,8 @@ int run_reporting(const Arguments& words, Console& console, const std::function<
   }
 }
 
-/// `words` are the words with which exp was called.
+/// Runs one call and turns exceptions into messages and exit codes. `words` are the words with which exp was
+/// called.
 int run_program(const Arguments& words, const std::function<int(Console&)>& run) {
   open_standard_streams();
   hear_of_children();

@@ -11,13 +11,13 @@
 
 namespace encore {
 
-/// The body of a main(). `run` receives the words after the program's name and returns the exit code. If it
-/// throws NotBuilt, ./exp builds the component and calls exp again; without ./exp, the message names the
+/// Runs the body of a main(). `run` receives the words after the program's name and returns the exit code. If
+/// it throws NotBuilt, ./exp builds the component and calls exp again; without ./exp, the message names the
 /// command that builds it.
 int run_program_of_exp(int argc, char** argv, const std::function<int(const Arguments&, Console&)>& run);
 
-/// The main() of a component. Its arguments are the name of a verb ("db merge"), the schema version of the
-/// calling exp, and the arguments of the verb.
+/// Runs the body of the main() of a component. Its arguments are the name of a verb ("db merge"), the schema
+/// version of the calling exp, and the arguments of the verb.
 int run_component_of_exp(int argc, char** argv, const std::vector<Verb>& verbs);
 
 }  // namespace encore

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// quantize: prints the effect of integer weights on size and scores.
+// exp quantize: prints the effect of integer weights on size and scores. app/quantize.cpp starts the workers.
+// Read next: app/quantize.hpp.
 #include "app/quantize.hpp"
 
 #include <cmath>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// query: prints the rows of one SQL query as a table, CSV or JSON, row by row if the format allows it.
+// exp query: prints the rows of one SQL query as a table, CSV or JSON, row by row if the format allows it.
+// app/query.cpp runs the query.
 #include "app/query.hpp"
 
 #include "cli/table.hpp"

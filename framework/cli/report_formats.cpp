@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The formats of reports, found by name or by the extension of a file. Read next: report_formats.hpp.
+// The list of report formats, found by name or by the extension of a file, for report_verb.cpp and
+// bundle_verb.cpp. A new format is added to this list. Read next: report_formats.hpp.
 #include "cli/report_formats.hpp"
 
 #include <algorithm>

@@ -30,7 +30,8 @@ struct ReportFormat {
 
 const std::vector<ReportFormat>& report_formats();
 
-/// Finds the format by --format, else by the extension of `output`. Throws UsageError with the nearest name.
+/// Returns the format of --format, else that of the extension of `output`. Throws UsageError with the nearest
+/// name.
 const ReportFormat& find_report_format(const std::string& name, const std::filesystem::path& output);
 
 /// Throws UsageError if the shape needs what this format does not have: templates, one table.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp-report, a component of exp: documents about runs, and bundles (components.hpp).
+// main() of exp-report, a component of exp: documents about runs, and bundles. exp replaces itself by it
+// (components.hpp).
 #include "cli/components.hpp"
 #include "cli/program.hpp"
 

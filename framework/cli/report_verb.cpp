@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// report: writes a document about a run, a sweep or all runs, in one of several formats.
+// exp report: writes a document about a run, a sweep or all runs, in one of several formats
+// (report_formats.hpp). report/report.hpp makes the document. Linked into the component exp-report.
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The rows of a table that fit into two pages.
+/// The number of rows of a table that fit into two pages.
 constexpr std::size_t most_brief_rows = 12;
 
 /// Returns the words between the commas of "a,b" or " a, b".
@@ -38,7 +39,7 @@ std::vector<std::string> words_of(const std::string& text) {
   return words;
 }
 
-/// Writes the first file last, because it refers to the others.
+/// Writes the files, the first one last, because it refers to the others.
 void write(const std::vector<OutputFile>& files, const fs::path& folder) {
   for (auto file = files.rbegin(); file != files.rend(); ++file) {
     const fs::path path = folder / file->path;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// retrain: prints the plan of a retraining and its result.
+// exp retrain: prints the plan of a retraining, its training (session_screen.hpp) and its result.
+// app/retrain.cpp does the work.
 #include <filesystem>
 #include <iosfwd>
 #include <ostream>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// rm and undelete: print which runs were hidden, removed or restored.
+// exp rm and exp undelete: print which runs were hidden, removed or restored. app/removal.cpp does it. Read
+// next: app/removal.hpp.
 #include <nlohmann/json.hpp>
 
 #include "app/removal.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shows a running worker as one live line, or as lines with a time. Read next: run_display.hpp.
+// Shows a run in training as one live line, or as lines with a time, for session_screen.cpp and
+// verify_screen.hpp. Read next: run_display.hpp.
 #include "cli/run_display.hpp"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace {
 
 /// The shortest time between progress lines without a terminal.
 constexpr std::chrono::seconds plain_interval(10);
-/// The same while a run makes no progress.
+/// The shortest time between these lines while a run makes no progress.
 constexpr std::chrono::seconds silent_interval(60);
 
 std::string rounded_count(std::int64_t number, const std::string& what) {

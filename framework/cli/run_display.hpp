@@ -15,8 +15,9 @@ namespace encore {
 
 class RunDisplay final : public RunObserver {
  public:
-  /// `title` stands in front of the live line: the run's name, with "2/8" in a sweep. `key` orders it among
-  /// the others. `quiet` leaves only notices. `selected` is the metric that chooses checkpoints, shown first.
+  /// Shows one run. `title` stands in front of the live line: the run's name, with "2/8" in a sweep. `key`
+  /// orders it among the others. `quiet` leaves only notices. `selected` is the metric that chooses
+  /// checkpoints, shown first.
   RunDisplay(std::string title, Console& console, LiveLines& lines, int key, bool quiet,
              std::string selected = {});
   ~RunDisplay() override;
@@ -27,7 +28,7 @@ class RunDisplay final : public RunObserver {
   void silent(const Inactivity& inactivity) override;
   void noticed(const std::string& text) override;
 
-  /// A line of the caller's own, above the live line.
+  /// Prints a line of the caller above the live line.
   void say(const std::string& text);
 
  private:
@@ -51,16 +52,16 @@ class RunDisplay final : public RunObserver {
   bool silent_ = false;
 };
 
-/// "step 120/600  epoch 2  loss 0.412  12.3k tokens/s  lr 0.00048  34 s left"
+/// Returns "step 120/600  epoch 2  loss 0.412  12.3k tokens/s  lr 0.00048  34 s left".
 std::string progress_text(const Progressed& progress);
 /// Returns, for example, "warning: two sentences were cut"; an ordinary line has only its text.
 std::string log_text(const Logged& line);
-/// "no step for 40 s, usually 0.02 s"; "no step yet, 80 s after its start"
+/// Returns "no step for 40 s, usually 0.02 s", or "no step yet, 80 s after its start".
 std::string inactivity_text(const Inactivity& inactivity);
 /// Adds a metric or replaces its meaning.
 void define(std::vector<Metric>& metrics, const Metric& metric);
-/// "dev F1 54.32 precision 60.11 loss 0.312": the measure of `selected` first, then the others in the order
-/// of `metrics`, without those of single labels, for the first split with scores.
+/// Returns "dev F1 54.32 precision 60.11 loss 0.312": the measure of `selected` first, then the others in the
+/// order of `metrics`, without those of single labels, for the first split with scores.
 std::string measures_text(const MeasuredValues& measures, std::vector<Metric> metrics,
                           const std::string& selected);
 

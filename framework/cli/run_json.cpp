@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes everything about a run as JSON. Read next: run_json.hpp.
+// Writes everything that the database has about a run as JSON, for show, dump and others. Programs read the
+// names of the members: add members, but never rename one. Read next: run_json.hpp.
 #include "cli/run_json.hpp"
 
 #include <map>
@@ -81,7 +82,7 @@ Json parent_json(Store& store, const RunRow& run, Need need) {
           {"attempt", parent->sha256.empty() ? Json() : Json(parent->attempt)}};
 }
 
-/// Returns the run that it retrains, and the outcome.
+/// Returns the run that this run retrains, and the outcome.
 Json retraining_json(Store& store, const RunRow& run) {
   const std::optional<RunRow> before = retrained_by(store, run);
   if (!before) return nullptr;

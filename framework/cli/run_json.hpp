@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A run as JSON with all facts of the database, for `exp show --json` and `exp dump --json`.
+// A run as JSON with all facts of the database, for `exp show --json`, `exp dump --json` and lists of runs.
+// Programs read the names of the members, so they never change.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints lists of runs as a table, CSV and JSON. Read next: run_list.hpp.
+// Prints lists of runs as a table, CSV and JSON, for ls and db merge; status_verb.cpp and run_summary.cpp
+// print scores with its functions. Read next: run_list.hpp.
 #include "cli/run_list.hpp"
 
 #include <algorithm>

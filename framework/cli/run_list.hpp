@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lists of runs as a table, CSV and JSON, with their scores.
+// Prints lists of runs (app/ls.hpp) with their scores as a table, CSV and JSON. ls_verb.cpp and db_merge.cpp
+// call it.
 #pragma once
 
 #include <iosfwd>
@@ -13,14 +14,14 @@ namespace encore {
 
 /// Returns "DEV F1" if all runs choose checkpoints by one measure, else "DEV"; `split` is "dev" or "test".
 std::string score_title(const std::vector<RunScore>& scores, const std::string& split);
-/// "91.18" under a title that names the measure, else "91.18 F1"; "-" without a value.
+/// Returns "91.18" under a title that names the measure, else "91.18 F1"; "-" without a value.
 std::string score_text(const RunScore& score, std::optional<double> value, const std::string& title);
 
-/// `store` has the schedulers' notes about jobs.
+/// Prints the list as a table. `store` has the schedulers' notes about jobs.
 void print_table(std::ostream& out, const Terminal& terminal, Store& store, const RunList& list);
 void print_csv(std::ostream& out, const RunList& list);
 void print_json(std::ostream& out, const RunList& list);
-/// {"select": "max dev/f1", "best": ..., "latest": ...}
+/// Returns {"select": "max dev/f1", "best": ..., "latest": ...}.
 nlohmann::ordered_json score_json(const RunScore& score);
 
 }  // namespace encore

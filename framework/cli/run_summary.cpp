@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints the end of a run, with measures from the database. Read next: run_summary.hpp.
+// Prints the end of a run or sweep for session_screen.cpp: score, place, and next commands, with the measures
+// from the database. Read next: run_summary.hpp.
 #include "cli/run_summary.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The output of `exp run` at the end of a run or a sweep: the score, its place, and the next commands.
+// Prints the end of a run or a sweep of `exp run`: the score, its place among other runs, and the next
+// commands. session_screen.cpp calls it after each run.
 #pragma once
 
 #include <iosfwd>
@@ -32,7 +33,7 @@ void print_not_completed(std::ostream& out, const Console& console, const Store&
 void print_left_alone(std::ostream& out, const std::string& name, const RunOutcome& outcome);
 void print_sweep_summary(std::ostream& out, const Console& console, Store& store,
                          const std::vector<std::int64_t>& runs);
-/// `store` is null if there is no database yet.
+/// Prints why there is nothing to do. `store` is null if there is no database yet.
 void print_nothing_to_do(std::ostream& out, const Console& console, Store* store, const PlannedRuns& planned);
 /// Returns `warning: plugin "mine" (1a2b3c4d5e6f) has not passed ...`.
 std::string warning_text(const UsedPlugin& plugin);

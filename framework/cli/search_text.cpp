@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints searches as tables and JSON. Read next: search_text.hpp.
+// Prints searches as tables and JSON, from analysis/search_view.hpp. show_verb.cpp, ls_verb.cpp and
+// run_verb.cpp call it. Read next: search_text.hpp.
 #include "cli/search_text.hpp"
 
 #include <algorithm>
@@ -31,7 +32,7 @@ std::string value_text(double value) {
   return text;
 }
 
-/// Returns the value as in lists and reports: a share in percent.
+/// Returns a value as in lists and reports: a fraction in percent.
 std::string score_text(const Metric& metric, double value) {
   return std::isfinite(value) && metric.is_fraction() ? metric_text(metric, value) : value_text(value);
 }

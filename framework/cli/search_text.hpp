@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints a search for exp show, exp ls --search, exp plan and the end of exp run.
+// Prints a search and lists of searches as tables and JSON, for `exp show`, `exp ls --search` and the end of
+// `exp run`. Read next: analysis/search_view.hpp.
 #pragma once
 
 #include <iosfwd>

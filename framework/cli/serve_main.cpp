@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// exp-serve, a component of exp: models behind HTTP, and monitoring of what they answer (components.hpp).
+// main() of exp-serve, a component of exp: models behind HTTP, and monitoring of their inputs. exp replaces
+// itself by it (components.hpp).
 #include "cli/components.hpp"
 #include "cli/program.hpp"
 

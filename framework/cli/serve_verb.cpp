@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// serve: serves models over HTTP until a signal. served_models.hpp finds the models.
+// exp serve: serves models over HTTP until a signal. app/served_models.hpp finds the models, serve/serve.hpp
+// answers requests. Linked into the component exp-serve.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,10 +20,11 @@ namespace encore {
 
 namespace {
 
-/// The token is not an option's value, because every user of the machine can read command lines.
+/// The variable with the token. The token is not an option's value, because every user of the machine can
+/// read command lines.
 constexpr const char* token_variable = "ENCORE_SERVE_TOKEN";
 
-/// Shorter tokens can be guessed.
+/// The least length of the token, because shorter tokens can be guessed.
 constexpr std::size_t least_token_bytes = 16;
 
 /// Refuses a file of this user that others may read, write or run, as ssh does for a private key. A file of

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints the events of a session as lines. Read next: session_screen.hpp.
+// Prints the events of a session of runs as lines, and chooses the exit code, for run, retry, import and
+// retrain. Read next: session_screen.hpp.
 #include "cli/session_screen.hpp"
 
 #include <ostream>

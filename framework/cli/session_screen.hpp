@@ -15,8 +15,8 @@ namespace encore {
 
 class SessionScreen final : public RetrainEvents {
  public:
-  /// With `json` the standard output gets the answer alone, and everything else goes to the standard error.
-  /// `answers`: the answer is the list of runs.
+  /// Makes the screen. With `json` the standard output gets only the answer, and everything else goes to the
+  /// standard error. `answers`: the answer is the list of runs.
   SessionScreen(Console& console, bool quiet, bool json, bool answers = true);
 
   void settled(const RunRow& run) override;
@@ -32,7 +32,7 @@ class SessionScreen final : public RetrainEvents {
   void noticed(const std::string& text) override;
   void glanced() override { lines_.refresh(); }
   void queued(const std::string& text, const Progressed* progress) override;
-  /// What stands at the end, of one run or of a sweep.
+  /// Prints the end of a session, of one run or of a sweep.
   void concluded(const SessionResult& result) override;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints the scores of a run for `exp show`. Names of measures and labels come from the run; the first
-// measure is that of train.select. Read next: show_text.cpp.
+// Prints the scores of a run for `exp show` (called by show_text.cpp). Names of measures and labels come from
+// the run; the first measure is that of train.select. Read next: show_text.cpp.
 #include "cli/show_text.hpp"
 
 #include <algorithm>
@@ -51,8 +51,9 @@ void add_families(std::vector<Metric>& columns, const Metrics& metrics, const Ru
   }
 }
 
-/// Columns: the measure that chooses checkpoints, on dev and test, then the other measures on test, or on dev
-/// without a test set; measures of single labels come last. Rows: all labels together, then each label.
+/// Prints the table of scores. Columns: the measure that chooses checkpoints, on dev and test, then the other
+/// measures on test, or on dev without a test set; measures of single labels come last. Rows: all labels
+/// together, then each label.
 void print_scores(std::ostream& out, const RunRow& run, const Metrics& metrics, const std::string& selected,
                   const Terminal& terminal) {
   if (!run.result.is_object() || !run.result.contains("measures") || !run.result["measures"].is_object())

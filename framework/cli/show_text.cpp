@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints the sections of `exp show`, one function for each. show_scores.cpp prints the scores. Read next:
-// show_text.hpp.
+// Prints the sections of `exp show`, one function for each. show_verb.cpp calls print_run(); show_scores.cpp
+// prints the section of scores. Read next: show_text.hpp.
 #include "cli/show_text.hpp"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ std::string value_text(const nlohmann::json& value) {
   return value.dump();
 }
 
-/// `pre (0123456789), weights 4f1c... read by attempt 1`
+/// Returns `pre (0123456789), weights 4f1c... read by attempt 1`.
 std::string parent_text(const ParentRow& parent) {
   const std::string name = parent.run ? parent.run->name + " (" + parent.run->id + ")" : parent.experiment;
   if (parent.sha256.empty()) return name + ", whose weights have not been read yet";
@@ -51,7 +51,7 @@ std::string parent_text(const ParentRow& parent) {
          std::to_string(parent.attempt);
 }
 
-/// "database b.db, 2026-01-31 23:59:59"
+/// Returns "database b.db, 2026-01-31 23:59:59".
 std::string origin_text(const OriginRow& origin) {
   const std::string from =
       origin.kind == "merge" ? "database " + origin.name : origin.kind + " " + origin.name;
@@ -130,7 +130,7 @@ std::string usage_text(const JobUsage& usage) {
   return text;
 }
 
-/// "0123456789", with + where a diff is recorded.
+/// Returns "0123456789", with a + if a diff is recorded.
 std::string state_text(const std::string& hash, const std::string& diff) {
   return hash.empty() ? "-" : hash.substr(0, 10) + (diff.empty() ? "" : "+");
 }

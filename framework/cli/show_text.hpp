@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sections of `exp show` as text.
+// print_run() prints the sections of `exp show` as text, for show_verb.cpp; print_measured() prints the
+// section of scores.
 #pragma once
 
 #include <iosfwd>
@@ -9,7 +10,7 @@
 
 namespace encore {
 
-/// `all` adds settings with their default.
+/// Prints all sections of a run. `all` adds settings with their default.
 void print_run(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal, bool all);
 
 void print_measured(std::ostream& out, Store& store, const RunRow& run, const Terminal& terminal);

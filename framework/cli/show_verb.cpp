@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// show: prints everything about one or several runs, or about a search.
+// exp show: prints everything about one or several runs, or about a search. app/show.cpp selects them;
+// show_text.hpp, run_json.hpp and search_text.hpp print them.
 #include "app/show.hpp"
 
 #include <nlohmann/json.hpp>

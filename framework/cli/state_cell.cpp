@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Formats the state of a run with its colour. Read next: state_cell.hpp.
+// Formats the state of a run with its colour, as a cell for all tables of runs (run_list.cpp, status_verb.cpp
+// and others). Read next: state_cell.hpp.
 #include "cli/state_cell.hpp"
 
 namespace encore {

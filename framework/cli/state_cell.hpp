@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The state of a run as a table cell, with its colour.
+// state_cell(): the state of a run as a table cell, with its colour. All tables of runs use it, so that a
+// state looks the same everywhere.
 #pragma once
 
 #include "cli/table.hpp"
@@ -10,7 +11,7 @@ namespace encore {
 
 /// Returns the state with its colour.
 Cell state_cell(RunState state);
-/// The same for a run, which is "queued" while a scheduler's job waits to start it.
+/// Returns the state of a run, which is "queued" while a scheduler's job waits to start it.
 Cell state_cell(RunState state, const std::optional<SchedulerNote>& note);
 
 }  // namespace encore

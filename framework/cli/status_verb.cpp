@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// status: prints the progress of runs, once or every second.
+// exp status: prints the progress of runs, once or every second. app/status.cpp reads it. Read next:
+// app/status.hpp.
 #include "app/status.hpp"
 
 #include <algorithm>
@@ -82,7 +83,7 @@ std::string text_of(const std::vector<RunStatus>& all, const Console& console) {
   return out.str() + notes_of(all, console);
 }
 
-/// Returns null for a run without a worker.
+/// Returns the inactivity as JSON; null for a run without a worker.
 Json inactivity_json(const std::optional<Inactivity>& inactivity) {
   if (!inactivity) return nullptr;
   return {{"seconds", inactivity->seconds},
@@ -90,7 +91,7 @@ Json inactivity_json(const std::optional<Inactivity>& inactivity) {
           {"noticeable", inactivity->noticeable()}};
 }
 
-/// Returns null for a run without a scheduler's job.
+/// Returns the scheduler's note as JSON; null for a run without a scheduler's job.
 Json scheduler_json(const std::optional<SchedulerNote>& note) {
   if (!note) return nullptr;
   return {{"job", note->job}, {"state", note->state}, {"text", note->text}, {"begun", note->begun}};

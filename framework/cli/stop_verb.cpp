@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// stop: prints which runs and sessions were asked to stop.
+// exp stop: prints which runs and sessions were asked to stop. app/stop.cpp asks them. Read next:
+// app/stop.hpp.
 #include "app/stop.hpp"
 
 #include <nlohmann/json.hpp>

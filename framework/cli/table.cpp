@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lays out columns by the width of characters on terminals. Read next: table.hpp.
+// Lays out the columns of a table by the width of characters on terminals. All verbs with tables use it. Read
+// next: table.hpp.
 #include "cli/table.hpp"
 
 #include <algorithm>

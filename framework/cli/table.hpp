@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Table: text in aligned columns, and the same rows as CSV. The verbs make JSON themselves, from typed
-// values.
+// Table: text in aligned columns, and the same rows as CSV. All verbs with tables use it. The verbs make JSON
+// themselves, from typed values.
 #pragma once
 
 #include <iosfwd>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The properties of a terminal, and live lines that are redrawn. Read next: terminal.hpp.
+// Terminal: finds the properties of a terminal, and draws live lines that are replaced. Console has one for
+// each stream. Read next: terminal.hpp.
 #include "cli/terminal.hpp"
 
 #include <langinfo.h>

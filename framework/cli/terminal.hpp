@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Terminal: the properties of a stream (width, height, colour, UTF-8), and live lines that are redrawn.
+// Console has one for each stream; tables, help and progress ask it.
 #pragma once
 
 #include <cstdio>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The verbs of exp: each file makes one or more Verbs, and verbs() lists them for main, help and completion.
+// Verb: one command of exp. Each *_verb.cpp makes one or more with make_verb(); verbs() lists them for
+// main.cpp, help and completion. A new verb needs a function here and a line in the list of help_verb.cpp.
+// Read next: app/form.hpp.
 #pragma once
 
 #include <functional>
@@ -14,8 +16,8 @@ namespace encore {
 struct Verb {
   std::string name;
   std::string summary;  ///< one line, no final stop
-  /// Takes what follows the verb and returns the exit code. What it throws as Error means that nothing was
-  /// started (exit 2).
+  /// Runs the verb with the words that follow it and returns the exit code. An Error that it throws means
+  /// that nothing was started (exit 2).
   std::function<int(const Arguments&, Console&)> run;
   std::function<FormFields()> form;
   std::string component =
@@ -76,7 +78,7 @@ Verb bench_verb();
 Verb query_verb();
 Verb dump_verb();
 Verb plugin_verb();
-// Actions of plugin and db.
+// The actions of plugin and db.
 Verb plugin_ls();
 Verb plugin_info();
 Verb plugin_new();
@@ -94,7 +96,7 @@ Verb help_verb();
 
 /// Returns the verbs in the order in which users meet them.
 const std::vector<Verb>& verbs();
-/// Throws UsageError that names the nearest verb.
+/// Returns the verb with this name. Throws UsageError that names the nearest one.
 const Verb& find_verb(const std::string& name);
 /// Makes a verb with actions: it runs the action of the first argument, or prints their list under `purpose`.
 Verb make_verb_of_actions(const std::string& name, const std::string& summary, const std::string& purpose,

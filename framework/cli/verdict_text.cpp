@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints verdicts as text, from the JSON of runner/verifier.cpp. Read next: verdict_text.hpp.
+// Prints verdicts of verifications as text, from the JSON of runner/verifier.cpp, which the database stores
+// too. verify and show call it. Read next: verdict_text.hpp.
 #include "cli/verdict_text.hpp"
 
 #include <algorithm>
@@ -33,7 +34,7 @@ std::optional<DriftReport> drift_in(const json& details) {
   return drift.is_object() ? std::optional(from_json_object<DriftReport>(drift)) : std::nullopt;
 }
 
-/// "(openmp, 2 ranks with 1 thread each, killed after step 7, resumed from step 6)"
+/// Returns "(openmp, 2 ranks with 1 thread each, killed after step 7, resumed from step 6)".
 std::string how(const json& details) {
   const json options = at(details, "/options");
   std::string text = recorded_text(at(options, "/backend"));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The verdict of a verification as text: `exp verify` prints all lines, `exp show` the first line.
+// The verdict of a verification as text: `exp verify` prints all lines (verify_screen.hpp), `exp show` the
+// first line (show_text.cpp).
 #pragma once
 
 #include <string>
@@ -8,10 +9,11 @@
 
 namespace encore {
 
-/// "equal: 77 digests of steps 0 to 20 agree (2 threads)", "different from step 5 on, first in head.bias",
-/// ...
+/// Returns "equal: 77 digests of steps 0 to 20 agree (2 threads)", "different from step 5 on, first in
+/// head.bias", ...
 std::string verdict_text(const VerificationRow& verification);
-/// Returns the lines below it: digests, fields of the environment, distances; empty for an equal verdict.
+/// Returns the lines below verdict_text(): digests, fields of the environment, distances; empty for an equal
+/// verdict.
 std::string verdict_details(const VerificationRow& verification);
 
 }  // namespace encore

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// verify: prints the verdicts of verifications. exp-report verifies bundles (bundle_verify.cpp).
+// exp verify: prints the verdicts of verifications of runs and searches. app/verify.cpp makes them; for a
+// bundle, exp-report is called (bundle_verify.cpp).
 #include "app/planned_search.hpp"
 #include "cli/components.hpp"
 #include "cli/verdict_text.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// version: prints the versions of Encore and its parts.
+// exp version: prints the versions of Encore and its parts, and on request those of a worker. app/version.cpp
+// reads them. Read next: app/version.hpp.
 #include "app/version.hpp"
 
 #include "cli/verbs.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Breaks lines at spaces and finds the width of help. Read next: wrapped_text.hpp.
+// Breaks text of help into lines at spaces, and finds the width of help, for binder.cpp and help_verb.cpp.
+// Read next: wrapped_text.hpp.
 #include "cli/wrapped_text.hpp"
 
 #include <algorithm>

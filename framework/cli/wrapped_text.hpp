@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Breaks text into lines that fit a terminal. All help is wrapped here; sources write a paragraph as one
-// line.
+// Breaks text into lines that fit a terminal. binder.cpp and help_verb.cpp wrap all help here, so sources
+// write a paragraph as one line.
 #pragma once
 
 #include <string>

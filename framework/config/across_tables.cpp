@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The checks of across_tables.hpp, one function for each pair of options that must agree. resolve.cpp calls
-// them last. A new rule is a function that check() calls; it names the option to change and says why.
+// Checks pairs of options in different tables of an experiment, one function for each pair that must agree.
+// resolve.cpp calls check_across_tables() last. A new rule is a function that check() calls; its message
+// names the option to change and says why. Read across_tables.hpp first.
 #include "config/across_tables.hpp"
 
 #include <cmath>
@@ -40,7 +41,7 @@ class AcrossTables {
     return table == resolved_.tables.end() ? nullptr : table->second.offer;
   }
 
-  // The reader must give every field of a record that the task reads.
+  // Checks that the reader gives every field of a record that the task reads.
   void check_fields() {
     const ManifestOffer *task = offer_of("task"), *reader = offer_of("data");
     if (task == nullptr || reader == nullptr) return;
@@ -58,7 +59,7 @@ class AcrossTables {
                                 : "; readers that give all of them: " + quoted_list(fitting)));
   }
 
-  // dev is a file of its own or a share of train.
+  // Checks the sets: dev is a file of its own or a share of train.
   void check_sets() {
     const auto data = resolved_.tables.find("data");
     if (data == resolved_.tables.end() || trains_nothing()) return;
@@ -108,7 +109,8 @@ class AcrossTables {
       refuse("data.split", must + "their sum is " + shortest(sum) + " and must be 1");
   }
 
-  // The task decides by which measures a run may select, and which one it uses if the file names none.
+  // Checks train.select. The task decides by which measures a run may select, and which one is used if the
+  // file names none.
   void select() {
     const auto train = resolved_.tables.find("train");
     const ManifestOffer* task = offer_of("task");
@@ -129,8 +131,8 @@ class AcrossTables {
     resolved_.origin["train." + name] = {Source::fallback, root_.at({"train"})->origin.place};
   }
 
-  // The default is a norm at the end of a stack whose norms stand before the sub-layers, and none otherwise.
-  // Writing the default out keeps the identity.
+  // Sets the default of model.final_norm: a norm at the end of a stack whose norms stand before the
+  // sub-layers, none otherwise. Writing the default out keeps the identity.
   void final_norm() {
     const auto model = resolved_.tables.find("model");
     if (model != resolved_.tables.end() && model->second.options.has("norm_position"))
@@ -143,7 +145,7 @@ class AcrossTables {
     return value == nullptr || value->origin.source == Source::fallback ? nullptr : value;
   }
 
-  // The length of training and the size of a batch can each be given in two ways.
+  // Checks the length of training and the size of a batch, which can each be given in two ways.
   void check_length() {
     const Value* train = root_.at({"train"});
     if (train == nullptr || !train->is_table()) return;
@@ -200,7 +202,8 @@ class AcrossTables {
     }
   }
 
-  // Only a power of two keeps every digit. With float16 a default holds, so the user need not set one.
+  // Checks train.loss_scale: only a power of two keeps every digit. With float16 it has a default, so the
+  // user need not set it.
   void loss_scale() {
     const auto train = resolved_.tables.find("train");
     if (train == resolved_.tables.end()) return;
@@ -220,7 +223,7 @@ class AcrossTables {
            train->second.options.integer("epochs") == 0;
   }
 
-  // With 0 epochs the model must come from a folder, and no data is read.
+  // Checks a run of 0 epochs: its model must come from a folder, and no data is read.
   void check_untrained() {
     if (!trains_nothing()) return;
     const auto model = resolved_.tables.find("model"), data = resolved_.tables.find("data");
@@ -238,7 +241,7 @@ class AcrossTables {
                    "score the model with exp evaluate");
   }
 
-  // A run that trains nothing cannot learn from a teacher.
+  // Checks [distil]: a run that trains nothing cannot learn from a teacher.
   void check_distil() {
     if (trains_nothing() && resolved_.tables.contains("distil"))
       refuse("train.epochs",
@@ -246,7 +249,8 @@ class AcrossTables {
              "remove [distil]");
   }
 
-  // A table of learned positions has a row for each position of the longest sequence.
+  // Checks model.max_positions: a table of learned positions has a row for each position of the longest
+  // sequence.
   void check_positions() {
     const auto model = resolved_.tables.find("model"), data = resolved_.tables.find("data");
     if (model == resolved_.tables.end() || !model->second.options.has("max_positions") ||

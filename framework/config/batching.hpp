@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Batching says what stands between the sequences of a batch. Experiment files set it; data/packing reads it.
+// Batching: what a batch has between its sequences, nothing or padding. Experiment files set it as an option
+// of `train` (experiment.hpp); data/packed_batch.cpp lays batches out by it.
 #pragma once
 
 #include <cstdint>
 
 namespace encore {
 
-/// `packed` puts nothing between sequences. `padded` adds padding behind each one; it exists for comparisons.
+/// `packed` has nothing between sequences. `padded` has padding after each one; it exists for comparisons.
 enum class Batching : std::uint8_t { packed, padded };
 
 }  // namespace encore

@@ -22,7 +22,7 @@ namespace encore {
 struct RefusedPlugin {
   std::filesystem::path file;
   std::string reason;                      ///< a whole message: file, what is wrong, what to do
-  std::vector<ManifestOffer> offers = {};  ///< what it would offer, where its manifest could be read
+  std::vector<ManifestOffer> offers = {};  ///< the types that it would offer, if its manifest could be read
 };
 
 /// A file in the plugin folder of a build. For each type of its plugins it has a line "layer highway

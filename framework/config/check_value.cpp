@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks one value against one option, without a place: words what is expected and found, and converts the
-// value.
+// Checks one value against one option: words what was expected and found, and converts the value. The caller
+// adds the place to the message. validate.cpp and others call check_value(). Read check_value.hpp first.
 #include "config/check_value.hpp"
 
 #include <algorithm>
@@ -134,7 +134,7 @@ std::string choice_list(const std::vector<std::string>& choices) {
   return text;
 }
 
-// For a list, the message shows the wrong element; for anything else, the value itself.
+// Returns the value as the message shows it: the wrong element of a list, any other value itself.
 std::string found(const Value& value, OptionType type) {
   const bool of_numbers = type == OptionType::number_list;
   const auto fits = [&](const Value& element) {

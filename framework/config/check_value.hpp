@@ -17,7 +17,7 @@ bool is_path(const Option& option);
 /// Returns 95 for "95%". Returns nothing unless the percentage is above 0 and at most 100.
 std::optional<double> percentage_in(const std::string& text);
 
-/// Returns what messages expect there: "an integer", "\"post\" or \"pre\"".
+/// Returns the expected values in words, for messages: "an integer", "\"post\" or \"pre\"".
 std::string wanted_text(const Option& option);
 
 /// Checks one value. Returns nothing if it fits, otherwise `must be an integer, found text "six"`.

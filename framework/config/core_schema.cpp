@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The options of each table of an experiment file, in the order of docs/reference/options.md. Read
-// core_schema.hpp first: it says what may be changed.
+// The options of each table of an experiment file that Encore itself has, in the order of
+// docs/reference/options.md. resolve.cpp and validate.cpp check files by them. Never change a default:
+// identities of runs depend on it. Read core_schema.hpp first.
 #include "config/core_schema.hpp"
 
 namespace encore {
@@ -22,7 +23,8 @@ Option required_integer(std::string name, OptionRule rule) {
   return {std::move(name), OptionType::integer, std::nullopt, true, {}, std::move(rule)};
 }
 
-/// The options of a table that names another run: one in the database, or a file that trains it first.
+/// Returns the options of a table that names another run: one in the database, or a file that trains it
+/// first.
 Schema named_run(std::string help) {
   return Schema()
       .optional("run", OptionType::text, {.help = std::move(help)})

@@ -18,7 +18,8 @@ const Schema& data_schema();     ///< [data], to which the reader adds its own
 const Schema& model_schema();    ///< [model]
 const Schema& parent_schema();   ///< the table model.from, if a run starts from another run
 const Schema& teacher_schema();  ///< the table distil.teacher, which names a run in the same way
-/// The same tables in a resolved experiment: `run` is an id, and `question` stands beside `experiment`.
+/// The schemas of these two tables in a resolved experiment: `run` is an id, and `question` is there beside
+/// `experiment`.
 const Schema& resolved_parent_schema();
 const Schema& resolved_teacher_schema();
 const Schema& distil_schema();   ///< [distil]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sorts, words and throws the problems that error.hpp declares. Every message about a configuration goes
-// through here.
+// Collects, sorts, words and throws the problems of a configuration. Every message about an experiment file
+// goes through here; cli/program.cpp prints what is thrown. Read error.hpp first.
 #include "config/error.hpp"
 
 #include <algorithm>

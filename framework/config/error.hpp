@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Says what is wrong with a configuration, and where: Place, Problem, the collecting Problems, and the two
+// The problems of a configuration and their places: Place, Problem, the collecting Problems, and the two
 // exceptions. Every file of config/ and plan/ adds Problems, so that one call shows everything to correct.
-// The worker throws ConfigError with a dotted key, and origin.hpp turns the key into file:line:column
-// again.
+// The worker throws ConfigError with a dotted key, and origin.hpp turns the key into file:line:column again.
 #pragma once
 
 #include <string>
@@ -30,7 +29,7 @@ struct Problem {
   std::string key;
   std::string message;
 
-  /// "sweep.toml:14:3: unknown option ..."
+  /// Returns "sweep.toml:14:3: unknown option ...".
   std::string text() const;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Turns the resolved JSON into the typed tables of experiment.hpp. A new option of Encore's own is read here,
-// after it has been declared in core_schema.cpp.
+// Makes an Experiment from the resolved JSON (make_experiment): reads every option into the typed tables of
+// experiment.hpp. The worker calls it. A new option of Encore is declared in core_schema.cpp first, then read
+// here.
 #include "config/experiment.hpp"
 
 #include <algorithm>

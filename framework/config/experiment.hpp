@@ -40,12 +40,12 @@ using ScheduleTable = PluginTable;
 /// The paths are absolute. `test` is empty if the experiment has none; all three are if it trains nothing.
 /// With `split`, `dev` and `test` are empty too: all examples come from `train`.
 struct DataTable {
-  PluginTable reader;  ///< of [data] what the type of reader declares
+  PluginTable reader;  ///< the options of [data] that the type of reader declares
   std::vector<std::string> train;
   std::vector<std::string> dev;
   std::vector<std::string> test;
-  std::vector<std::string> more = {};  ///< learned from beside `train`
-  double held_out = 0.0;               ///< share of the examples of `more` that is not
+  std::vector<std::string> more = {};  ///< files of new examples, used beside `train`
+  double held_out = 0.0;               ///< share of the examples of `more` that is not trained on
   std::vector<double> split = {};      ///< shares of train, dev and, where there are three, test; sum 1
   bool stratify = false;               ///< `split` divides the examples of each label
   std::int64_t max_length = 0;         ///< 0: not known yet, `max_length_percent` decides it
@@ -69,7 +69,7 @@ constexpr const char* name_of(Positions positions) {
 constexpr const char* name_of(PositionLayout layout) {
   return layout == PositionLayout::halves ? "halves" : "pairs";
 }
-/// The factor on the vector of a token before its position is added.
+/// How the vector of a token is scaled before its position is added.
 enum class EmbeddingScale : std::uint8_t { sqrt_width, none };
 
 /// Blocks that run one after another.
@@ -81,17 +81,17 @@ struct StackTable {
 struct ModelTable {
   std::int64_t width = 0;   ///< C
   std::int64_t layers = 0;  ///< number of blocks
-  std::int64_t groups = 0;  ///< of blocks that share parameters; 0: every block has its own
+  std::int64_t groups = 0;  ///< number of groups of blocks that share parameters; 0: every block has its own
   double dropout = 0.0;
   Positions positions = Positions::sinusoidal;
-  PositionLayout position_layout = PositionLayout::pairs;  ///< of sinusoidal ones
+  PositionLayout position_layout = PositionLayout::pairs;  ///< layout of sinusoidal positions
   std::int64_t max_positions = 0;  ///< rows of the table of learned positions; 0: data.max_length
   std::int64_t segments = 0;       ///< rows of the table of segments; 0: none
   EmbeddingScale embedding_scale = EmbeddingScale::sqrt_width;
   std::int64_t embedding_width = 0;  ///< E, of the tables and their norm; 0: C, without a projection
   bool embedding_norm = false;       ///< the norm, before the dropout of the embedding
   NormPosition norm_position = NormPosition::post;
-  std::optional<bool> final_norm;  ///< behind the last block; without a value as norm_position has it
+  std::optional<bool> final_norm;  ///< whether a norm follows the last block; not set: norm_position decides
 
   bool ends_with_norm() const { return final_norm.value_or(norm_position == NormPosition::pre); }
   /// Returns the width of the rows of the token table.
@@ -99,7 +99,7 @@ struct ModelTable {
 
   LayerTable norm;
   std::vector<LayerTable> block;  ///< in the order of `model.block`
-  bool causal = false;            ///< whether a row may depend on those before it only
+  bool causal = false;            ///< a row depends only on itself and rows before it
   /// A causal stack over the second input of the examples. Its layers may read the rows of the first one.
   std::optional<StackTable> decoder;
   HeadTable head;
@@ -116,9 +116,9 @@ enum class Recompute : std::uint8_t {
 
 struct TrainTable {
   std::int64_t batch_size = 0;    ///< examples
-  std::int64_t batch_tokens = 0;  ///< in place of batch_size; 0: that counts
+  std::int64_t batch_tokens = 0;  ///< replaces batch_size; 0: batch_size counts
   std::int64_t epochs = 0;        ///< 0, without steps: the model of model.from as it is
-  std::int64_t steps = 0;         ///< in place of epochs; 0: these count
+  std::int64_t steps = 0;         ///< replaces epochs; 0: epochs count
   Precision precision = Precision::float32;
   double loss_scale = 0.0;  ///< at the first step; 0: off
   std::int64_t loss_scale_steps = 2000;
@@ -134,7 +134,7 @@ struct TrainTable {
   std::int64_t digest_steps = 0;
   std::int64_t show_attention = 0;  ///< examples
   std::vector<std::string> freeze;  ///< parameters, or beginnings of their paths
-  double layer_decay = 1.0;         ///< of the learning rate, from each level of a stack to the one below
+  double layer_decay = 1.0;         ///< factor on the rate from each level of a stack to the one below
   std::vector<std::string> lora;    ///< matrices with an adapter, or ends of their paths
   std::int64_t lora_rank = 8;
   double lora_alpha = 16.0;

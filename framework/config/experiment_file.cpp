@@ -42,15 +42,14 @@ bool has_other_type(const Value& base, const Value& near) {
 
 // Merges two tables. An option that only the base has keeps its place.
 void merge(Value& base, const Value& near) {
-  std::unordered_map<std::string, std::size_t> places;  // to search for each would take quadratic time
+  std::unordered_map<std::string, std::size_t> places;  // searching for each member would take quadratic time
   for (const Value::Member& member : base.table()) places.emplace(member.key, places.size());
   for (const Value::Member& member : near.table()) {
     const auto found = places.find(member.key);
     Value::Member* below = found == places.end() ? nullptr : &base.table()[found->second];
     const bool both_tables = below != nullptr && below->value.is_table() && member.value.is_table();
-    const bool names_a_run =
-        member.key == "from" ||
-        member.key == "teacher";  // as a whole: not a file of the base with a name of this one
+    const bool names_a_run = member.key == "from" ||
+                             member.key == "teacher";  // replaced as a whole: file and name belong together
     if (both_tables && !names_a_run && !has_other_type(below->value, member.value)) {
       below->key_origin = member.key_origin;
       below->value.origin = member.value.origin;
@@ -63,7 +62,7 @@ void merge(Value& base, const Value& near) {
   }
 }
 
-/// Two options that set the same thing in two ways. The one that is written later counts.
+/// Two options that set the same thing in two ways. The one that is merged later counts.
 struct Alternatives {
   std::vector<std::string> table;
   const char *one, *other;
@@ -141,7 +140,7 @@ Value with_base(Value root, const fs::path& file, std::vector<fs::path> chain,
   Value base = load_root(path, place, std::move(chain), sources);
   for (const char* own : {"name", "base"}) base.erase(own);
   erase_others(base, root);
-  // Only the file itself can vary options, by its own sweep or search.
+  // Only the file itself can vary options, by its own [sweep] or [search].
   if (root.find("sweep") != nullptr || root.find("search") != nullptr)
     for (const char* varied : {"sweep", "search"}) base.erase(varied);
   base.origin = root.origin;

@@ -16,14 +16,14 @@ namespace encore {
 
 /// A file that was read, with its content.
 struct SourceFile {
-  std::string file;  ///< as places name it
+  std::string file;  ///< the path, as places in messages show it
   std::string text;
 };
 
 struct ExperimentFile {
   std::filesystem::path file;
   Value root;                       ///< a table; the overrides are not in it
-  std::vector<Override> overrides;  ///< the command line wins over all, over what a sweep sets too
+  std::vector<Override> overrides;  ///< from the command line; they replace all values, also those of a sweep
   std::vector<Override> grid = {};  ///< options that the command line varies, instead of the file's sweep
   std::vector<SourceFile> sources = {};  ///< the file itself, then its bases, the nearest first
 };

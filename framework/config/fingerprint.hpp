@@ -11,7 +11,8 @@
 
 namespace encore {
 
-/// Returns this program's: sdk, compiler, standard library, kokkos, backend, architecture, sanitizer.
+/// Returns the fingerprint of this program: sdk, compiler, standard library, kokkos, backend, architecture,
+/// sanitizer.
 std::string_view host_fingerprint();
 
 /// Returns the fields that differ, with both values: `kokkos is 4.6.2 in the plugin and 4.7.0 here, ...`;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Converts JSON to the tree that a TOML file with the same values would give. So the schemas that check a
-// file also check a resolved experiment, and a run can inherit options of another one.
+// value_from_json() converts JSON to the tree of values (value.hpp) that a TOML file with the same content
+// gives. So the schemas that check a file also check a resolved experiment, and a run can inherit options of
+// another one.
 #pragma once
 
 #include <string>

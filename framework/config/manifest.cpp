@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads, checks and writes the JSON of manifests. Read manifest.hpp first: it lists all fields. A new field
-// is optional, so that manifests of older builds stay valid.
+// Reads, checks and writes the manifests of plugins as JSON; catalogue.cpp loads them. Read manifest.hpp
+// first: it lists all fields. A new field is optional, so that manifests of older builds stay valid.
 #include "config/manifest.hpp"
 
 #include <algorithm>

@@ -37,9 +37,9 @@ struct HeadValue {
 /// What a head with its default options needs from a task whose column "targets" is over one of these spaces.
 struct HeadForm {
   std::vector<Space> targets = {};
-  std::vector<Space> reads = {};  ///< whose states it gets
+  std::vector<Space> reads = {};  ///< row sets whose states the head gets
   std::vector<HeadValue> columns = {};
-  std::vector<HeadValue> optional_columns = {};  ///< read where the task has them
+  std::vector<HeadValue> optional_columns = {};  ///< columns that the head reads if the task has them
   std::vector<HeadValue> outputs = {};
   std::vector<std::string> ties = {};  ///< paths of parameters of other parts that it uses
   bool couples_sequences = false;
@@ -59,7 +59,7 @@ struct ManifestOffer {
   std::string select = {};                 ///< of a task: the default of train.select
   std::vector<std::string> gives = {};     ///< of a reader: the fields of its records
   std::vector<std::string> may_give = {};  ///< of a reader: those that its options add
-  std::vector<AdoptedModel> adopted = {};  ///< of a task: models from elsewhere that it takes over
+  std::vector<AdoptedModel> adopted = {};  ///< of a task: pretrained models that it can import
   std::vector<HeadForm> forms = {};        ///< of a head, in its manifest: plugin_host/head_forms.hpp
 };
 

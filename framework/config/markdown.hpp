@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writes options as Markdown tables. docs/reference/options.md and the pages in docs/reference/plugins/ are
-// made from them.
+// generated with it, and `exp plugin info` prints it.
 #pragma once
 
 #include <string>

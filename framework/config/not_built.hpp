@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// NotBuilt names a component of Encore that a call needs and that the build does not have yet: a program that
-// holds some verbs, or a plugin that ships. The code that looks for a component throws it; cli/program.cpp
-// has ./exp build the component and calls again, or names the command that builds it.
+// NotBuilt: the exception of a call that needs a component of Encore that is not built yet: a program with
+// some verbs, or a plugin that ships. The code that looks for a component throws it (catalogue.cpp,
+// runner/programs.cpp). cli/program.cpp lets ./exp build the component and call again, or prints the command
+// that builds it.
 #pragma once
 
 #include <exception>

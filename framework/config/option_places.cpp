@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the tables that take an option and words them for messages. Read option_places.hpp first.
+// Finds the tables of an experiment that have an option of a given name, and words them for messages.
+// validate.cpp and plan/ call it. Read option_places.hpp first.
 #include "config/option_places.hpp"
 
 #include <algorithm>

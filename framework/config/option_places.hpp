@@ -13,9 +13,9 @@ class Value;
 
 class OptionPlaces {
  public:
-  /// Knows Encore's own tables only.
+  /// Makes an object that has Encore's own tables only.
   OptionPlaces() = default;
-  /// Also knows the tables of the plugins that the document `root` names. Both arguments outlive this object.
+  /// Adds the tables of the plugins that the document `root` names. Both arguments outlive this object.
   OptionPlaces(const Value& root, const Catalogue& catalogue) : root_(&root), catalogue_(&catalogue) {}
 
   /// Returns dotted keys: {"optimizer"}, {"model.layer.attention", "model.layer.local"}; without [sweep].
@@ -25,7 +25,7 @@ class OptionPlaces {
   /// Returns `; it is an option of [optimizer]` or `; it stands at the top of the file`. Returns an empty
   /// string if no table takes it, or too many do.
   std::string used(const std::string& option) const;
-  /// Returns the same for plugins that the experiment does not use: `; it is an option of optimizer "sgd"`.
+  /// Returns a hint about plugins that the experiment does not use: `; it is an option of optimizer "sgd"`.
   /// For the name of a table it returns how to write the table: `; it is written [model.head]`.
   std::string other(const std::string& name) const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Words options, measures and fields for tables. The pages in docs/reference show these words, so a change
-// here changes them.
+// Words options, measures and fields for tables of help. The generated pages in docs/reference show these
+// words, so a change here changes the pages. Read option_text.hpp first.
 #include "config/option_text.hpp"
 
 #include "base/measure_json.hpp"

@@ -23,7 +23,8 @@ std::string limits_text(const Option& option);
 /// "words", "tags"`; empty for other kinds.
 std::string fields_text(const ManifestOffer& offer);
 
-/// A row of a table of what a head reads or gives: `column`, `targets`, `tokens`, `integers below classes`.
+/// A row of the table of inputs and outputs of a head: `column`, `targets`, `tokens`, `integers below
+/// classes`.
 struct HeadRow {
   std::string what;  ///< "states", "column", "column, where there is one", "output", "parameter"
   std::string name, space, values;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes origins as JSON, reads them back, and finds the place of an option. Read origin.hpp first. Databases
-// hold this JSON, so its form stays.
+// Writes the origin of each option of a run as JSON, reads it back, and finds the place of an option. The
+// database stores this JSON, so its form never changes. Read origin.hpp first.
 #include "config/origin.hpp"
 
 #include <cstdlib>

@@ -14,7 +14,8 @@ namespace encore {
 
 enum class Source { fallback, file, sweep, command_line };
 
-/// "default", "file", "sweep", "command line"
+/// Returns "default", "file", "sweep" or "command line". The database stores these names, so they never
+/// change.
 const char* name_of(Source source);
 
 /// The place of a default is the table in which the option was left out.
@@ -23,7 +24,7 @@ struct Origin {
   Place place;
 };
 
-/// One entry per option, by dotted key: "model.layer.attention.heads".
+/// The origin of each option, by dotted key: "model.layer.attention.heads".
 using Origins = std::map<std::string, Origin>;
 
 /// Returns {"model.width": {"source": "file", "at": "wnut17.toml:14:3"}, ...}; "at" is absent if the place is

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parses the arguments -S, --grid and --seeds into keys with values, and gives each a place for messages.
+// Parses the arguments -S, --grid and --seeds of the command line into keys with values, and gives each a
+// place for messages. app/planned_runs.cpp passes the arguments. Read override.hpp first.
 #include "config/override.hpp"
 
 #include <charconv>
@@ -31,12 +32,12 @@ Value parse_value(const std::string& text) {
     Value parsed = parse_toml("value = " + text, "");
     if (parsed.table().size() == 1) return std::move(parsed.table().front().value);
   } catch (const Error&) {
-    // not a TOML value: a string without quotes
+    // If the text is not a TOML value, it is a string without quotes.
   }
   return {text, {}};
 }
 
-/// Splits "key=value" into its two sides; `usage` says what to write instead.
+/// Splits "key=value" into its two sides. `usage` is the correct form, for the message.
 Override split(const std::string& text, const std::string& usage, std::string& value) {
   const std::size_t equal = text.find('=');
   if (equal == std::string::npos || equal == 0) throw Error(usage);

@@ -14,7 +14,7 @@ namespace encore {
 struct Override {
   std::vector<std::string> path;
   std::string key;
-  Value value;  ///< with the origin "command line"; of --grid and --seeds a list
+  Value value;  ///< with the origin "command line"; a list for --grid and --seeds
 };
 
 /// The longest part of an argument that is kept as the place of its value and stored with every run.

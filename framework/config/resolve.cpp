@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Resolves the tables of one run: finds each table, validates it, and puts it into the result with its
-// defaults. across_tables.cpp then checks what several tables decide together. Read next: validate.hpp.
+// Resolves the tables of one run (resolve): finds each table, validates it, and puts it into the result with
+// its defaults. plan/ calls it for every run; across_tables.cpp then checks what several tables decide
+// together. Read next: validate.hpp.
 #include "config/resolve.hpp"
 
 #include <algorithm>
@@ -138,7 +139,7 @@ class Resolver {
       std::vector<std::string> needed;
       for (const Option& option : schema.options())
         if (option.required) needed.push_back(option.name);
-      // No option of [train] is required by itself (across_tables.cpp).
+      // No single option of [train] is required: across_tables.cpp checks that one of each pair is there.
       return "it must have " + (needed.empty() ? "\"epochs\" or \"steps\"" : quoted_list(needed));
     });
     if (table == nullptr) return nullptr;
@@ -166,7 +167,7 @@ class Resolver {
     keep(rule.key, std::move(*checked));
   }
 
-  /// A run that trains nothing needs no files.
+  /// Returns false for a run that trains nothing, which needs no files.
   bool needs_files() const {
     const Value* epochs = root_.at({"train", "epochs"});
     const auto* count = epochs == nullptr ? nullptr : std::get_if<std::int64_t>(&epochs->data);
@@ -280,7 +281,7 @@ class Resolver {
     }
   }
 
-  /// `table` is [model] or [model.decoder]. Blocks of both may name the same layers.
+  /// Resolves the block of `table`, which is [model] or [model.decoder]. Both may name the same layers.
   void block(const std::string& key, const Value& table, const Value& layers, std::set<std::string>& used) {
     const Value::Member* block = table.find("block");
     if (block == nullptr || !block->value.is_array()) return;
@@ -306,8 +307,8 @@ class Resolver {
     }
   }
 
-  // A norm without a table of its own is a layer type with its defaults. In the resolved experiment it has a
-  // table.
+  // Resolves the norm. Without a table of its own it is a layer type with its defaults, and gets a table in
+  // the resolved experiment.
   void norm(const Value& model, const Value& layers, std::map<std::string, Checked>& checked,
             std::set<std::string>& used) {
     const auto table = resolved_.tables.find("model");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The origin of a path decides from which folder it starts. Read resolve_path.hpp first.
+// Makes paths of experiment files absolute. The origin of a path (file or command line) decides from which
+// folder it starts. validate.cpp and resolve.cpp call it. Read resolve_path.hpp first.
 #include "config/resolve_path.hpp"
 
 #include <cstdlib>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Turns paths as experiment files write them, with environment variables and relative to the file, into
-// absolute ones. validate.hpp calls it for every option that is a path, and for data.root before the others.
+// resolve_path() turns a path as experiment files write it, with environment variables and relative to the
+// file, into an absolute one. validate.cpp calls it for every option that is a path, resolve.cpp for
+// data.root before the others.
 #pragma once
 
 #include <optional>

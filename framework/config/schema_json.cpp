@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes schemas and values as JSON and reads them back. Manifests and specifications hold this JSON, so its
-// fields stay.
+// Writes schemas and values of options as JSON and reads them back. Manifests and specifications hold this
+// JSON, so its fields never change. Read schema_json.hpp first.
 #include "config/schema_json.hpp"
 
 #include <nlohmann/json.hpp>

@@ -9,7 +9,7 @@
 
 namespace encore {
 
-/// "boolean", "integer", "number", "text", "path", "text list"
+/// Returns "boolean", "integer", "number", "text", "path" or "text list". Manifests hold these names.
 const char* name_of(OptionType type);
 
 /// Returns [{"name", "type", "default", "required", "choices", "min", "max", "exclusive_min",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The options of [sweep] and [search]. docs/reference/training_options.md is written from them.
+// The options of the tables [sweep] and [search] of an experiment file. docs/reference/training_options.md is
+// generated from them. Read search_schema.hpp first.
 #include "config/search_schema.hpp"
 
 namespace encore {

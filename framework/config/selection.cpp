@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parses and checks train.select. Every refusal says what may be written instead.
+// Parses and checks train.select, such as "max dev/f1". Every refusal says what may be written instead.
+// across_tables.cpp and experiment.cpp call it. Read selection.hpp first.
 #include "config/selection.hpp"
 
 #include "base/host_measures.hpp"

@@ -23,12 +23,12 @@ const Measure* measure_of(const std::vector<Measure>& measures, std::string_view
 /// `always` there): the worker checks these when it checks the run.
 std::optional<std::string> selection_problem(const std::string& text, const ManifestOffer& task);
 
-/// Which checkpoint is the best one: `select = "max dev/f1"`.
+/// The rule that chooses the best checkpoint: `select = "max dev/f1"`.
 struct Selection {
   bool maximize = true;
   std::string metric;  ///< "dev/f1"
 
-  /// "f1", for measure_of.
+  /// Returns "f1", for measure_of().
   std::string_view measure() const { return std::string_view(metric).substr(metric.find('/') + 1); }
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes numbers in their shortest form, arrays in brackets, and long paths by their last two parts.
+// Words the value of an option for tables and charts: numbers in their shortest form, arrays in brackets, and
+// long paths by their last two parts. Read setting_text.hpp first.
 #include "config/setting_text.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// setting_text() writes the stored value of an option as a user wrote it. Tables and charts of settings show
-// it.
+// setting_text() writes the stored value of an option as a user wrote it, for tables and charts of settings
+// (cli/run_list.cpp, analysis/factors.cpp, report/).
 #pragma once
 
 #include <string>

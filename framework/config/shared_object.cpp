@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the header of an ELF file and compares the size that it declares with that of the file. Read
-// shared_object.hpp first.
+// Checks whether a plugin file is whole: reads the header of the ELF file and compares the size that it
+// declares with that of the file. catalogue.cpp calls it. Read shared_object.hpp first.
 #include "config/shared_object.hpp"
 
 #include <elf.h>
@@ -20,7 +20,7 @@ std::uint64_t end_of(std::uint64_t offset, std::uint64_t count, std::uint64_t si
 }
 
 /// Returns the size of the file that its header declares: the end of the tables of segments and sections.
-/// Linkers write the latter last.
+/// Linkers write the table of sections last.
 std::uint64_t told_size(const Elf64_Ehdr& header) {
   return std::max({std::uint64_t{sizeof header}, end_of(header.e_phoff, header.e_phnum, header.e_phentsize),
                    end_of(header.e_shoff, header.e_shnum, header.e_shentsize)});

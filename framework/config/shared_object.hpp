@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks a shared object without loading it: whether it is a whole ELF file. The control program never loads
-// a plugin, and dlopen of a file that was cut while it was copied can end the process.
+// shared_object_problem() checks a plugin file without loading it: whether it is a whole ELF file.
+// catalogue.cpp calls it, because the control program never loads a plugin, and dlopen of a file that was cut
+// while it was copied can end the process.
 #pragma once
 
 #include <filesystem>

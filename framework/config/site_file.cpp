@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The schema of site.toml, and the checks of times, sizes and words that it cannot express.
+// Reads site.toml, the description of a cluster: its schema, and the checks of times, sizes and words that a
+// schema cannot express. app/slurm_session.cpp calls it. Read site_file.hpp first.
 #include "config/site_file.hpp"
 
 #include <array>

@@ -17,11 +17,11 @@ namespace encore {
 /// The table [slurm] of a site file. An empty string is not passed on.
 struct SlurmSite {
   std::string partition = {}, account = {}, time = {}, memory = {}, gpus = {};
-  int cpus = 0;                           ///< of each worker or rank, its threads; 0: Slurm's default
+  int cpus = 0;                           ///< threads of each worker or rank; 0: Slurm's default
   std::vector<std::string> modules = {};  ///< loaded before the work starts
-  std::vector<std::string> before = {};   ///< lines of bash behind these
-  std::string container = {};             ///< a command in front of `exp job`
-  std::vector<std::string> options = {};  ///< further ones of sbatch
+  std::vector<std::string> before = {};   ///< lines of bash that run after loading the modules
+  std::string container = {};             ///< a command that runs `exp job` in a container
+  std::vector<std::string> options = {};  ///< further options of sbatch
   std::string mpi = {};  ///< a command that starts ranks inside a job, with {ranks} and {cpus} in it
   int max_submits_per_minute = 10;
   int runs_per_job = 1;

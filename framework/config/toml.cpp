@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parses TOML with toml++ and converts its nodes to Values with their places. Read toml.hpp first;
-// toml_scan.hpp finds what toml++ cannot handle.
+// Parses TOML with toml++ and converts its nodes to Values with their places. It is the only file that
+// includes toml++; toml_scan.hpp finds what toml++ cannot handle. Read toml.hpp first.
 #include "config/toml.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parses TOML text to a Value. toml.cpp is the only file that includes toml++.
+// parse_toml() turns TOML text into a tree of Values with places (value.hpp). experiment_file.cpp,
+// override.cpp, site_file.cpp and plan/ call it. Only toml.cpp includes toml++.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Scans TOML text character by character and counts the levels of keys, tables and arrays. Read toml_scan.hpp
-// first.
+// Scans TOML text of unknown origin character by character before toml++ parses it, and counts the levels of
+// keys, tables and arrays. toml.cpp calls it. Read toml_scan.hpp first.
 #include "config/toml_scan.hpp"
 
 #include <array>
@@ -68,7 +68,7 @@ class TomlScan {
   };
   struct Bracket {
     char open;
-    std::size_t levels;  ///< outside of it
+    std::size_t levels;  ///< levels of the table outside of the value that is open
   };
 
   std::optional<TomlFlaw> not_ascii() const {
@@ -114,7 +114,7 @@ class TomlScan {
     }
   }
 
-  /// Skips at most two further quotes at the end of such a string, because they belong to it.
+  /// Skips at most two further quotes at the end of a string with three quotes, because they belong to it.
   void end_text(char quote, std::size_t width) {
     advance(width);
     for (int i = 0; width == 3 && i < 2 && at_ < text_.size() && text_[at_] == quote; ++i) advance(1);
@@ -178,8 +178,8 @@ class TomlScan {
   Position position_;
   std::vector<Bracket> open_;
   std::size_t header_ = 0;  ///< levels of the table that the last [header] opened
-  std::size_t levels_ = 0;  ///< of the header and of what is open in the statement
-  std::size_t dots_ = 0;    ///< of the key that is being read
+  std::size_t levels_ = 0;  ///< levels of the header and of everything open in the statement
+  std::size_t dots_ = 0;    ///< dots in the key that is being read
   bool first_ = true;       ///< nothing but blanks on this line so far
   bool in_key_ = true;
   bool in_header_ = false;

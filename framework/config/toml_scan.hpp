@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Scans TOML text before toml++ parses it, for what makes toml++ fail: it recurses for every part of a key
-// and every table, and cannot handle some characters outside quotes.
+// find_toml_flaw() scans TOML text before toml.cpp parses it with toml++, for what makes toml++ fail: it
+// recurses for every part of a key and every table, and cannot handle some characters outside quotes.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parses the files again, because merging keeps only what is used. Read unused_tables.hpp first.
+// Finds the parts of base files that an experiment does not use. It parses the files again, because merging
+// keeps only what is used. app/planned_runs.cpp calls it. Read unused_tables.hpp first.
 #include "config/unused_tables.hpp"
 
 #include <optional>
@@ -12,7 +13,7 @@ namespace encore {
 
 namespace {
 
-/// The tables that a file replaces as a whole: its bases then vary nothing.
+/// Tables that a file replaces as a whole, so those of its bases have no effect.
 constexpr const char* varying[] = {"sweep", "search"};
 
 /// Returns "[sweep.grid] and [sweep.when]", or "[sweep]" if it has no such tables.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds what the bases of an experiment file say and the experiment does not use, because a nearer file
+// Finds what the base files of an experiment set and the experiment does not use, because a nearer file
 // replaces it (experiment_file.hpp lists the rules). Such a replacement is documented but easily overlooked.
-// The flow is: sources of an ExperimentFile -> here -> notes of `exp plan` and `exp run`. The experiment
+// The flow is: sources of an ExperimentFile -> here -> notices of `exp plan` and `exp run`. The experiment
 // itself does not depend on it.
 #pragma once
 

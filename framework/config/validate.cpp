@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks the options of a table one by one: unknown names, wrong values, missing options. Read validate.hpp
-// first.
+// Checks the options of one table against its schema: unknown names, wrong values, missing options.
+// resolve.cpp calls it for every table of an experiment. Read validate.hpp first.
 #include "config/validate.hpp"
 
 #include <algorithm>

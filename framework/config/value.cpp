@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds and sets members of the tree of value.hpp, and writes values for messages and names. Identities
-// depend on shortest(), so its results never change.
+// The tree of values of a TOML file: finds and sets members, and writes values for messages and names.
+// Identities depend on shortest(), so its results never change. Read value.hpp first.
 #include "config/value.hpp"
 
 #include <algorithm>
@@ -65,7 +65,8 @@ std::string shortest(double number) {
 std::string shortened(const std::string& text, std::size_t longest) {
   if (text.size() <= longest) return text;
   std::size_t end = longest;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;  // whole code points
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U)
+    --end;  // keeps code points whole
   return text.substr(0, end) + "...";
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Value is a tree of what a TOML file says, in the order of the file; each node has its origin. toml.hpp
-// reads it, experiment_file.hpp merges base files and overrides, plan/ sets what a sweep varies, resolve.hpp
-// checks it against schemas and turns it into the resolved experiment.
+// makes it, experiment_file.hpp merges base files and overrides, plan/ sets what a sweep varies, and
+// resolve.hpp checks it against schemas and turns it into the resolved experiment.
 #pragma once
 
 #include <cstddef>

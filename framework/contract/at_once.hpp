@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// at_once: the same work from several threads that begin together, for const functions that the host calls
-// this way. The findings of such a check depend on chance: a build with the thread sanitizer (preset tsan)
-// finds each access without a lock. Place in the flow: task_checks.cpp, tokenizer_checks.cpp.
+// at_once() runs the same work on several threads that begin together, for const functions of plugins that
+// the host calls from several threads. task_checks.cpp and tokenizer_checks.cpp call it. A race is found only
+// by chance, so a build with the thread sanitizer (preset tsan) runs the same checks and finds each access
+// without a lock.
 #pragma once
 
 #include <atomic>

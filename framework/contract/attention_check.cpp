@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The check of layers with attention weights (HasAttentionWeights): they are weights,
-// masked keys have weight 0, and times the values they give the result of the forward pass. Runs after a pass
-// that leaves NaN wherever the layer may not read.
+// Checks layers that report attention weights (HasAttentionWeights): the weights sum to 1, masked keys have
+// weight 0, and the weights times the values give the result of the forward pass. The check runs after a pass
+// that leaves NaN wherever the layer may not read. layer_checks.cpp calls check_attention(); read suite.hpp
+// first.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -17,7 +18,8 @@ namespace {
 
 const std::vector<std::int64_t> query_lengths{5, 1, 19, 3}, key_lengths{3, 6, 1, 9};
 
-/// The tolerances of a sum of weights around 1, and of their products against the result of the pass.
+/// Returns the tolerance of a sum of weights around 1, and of the products of weights and values against the
+/// result of the pass.
 double tolerance_of(DType type) {
   return type == DType::float64 ? 1e-12 : type == DType::float32 ? 1e-5 : 0.05;
 }
@@ -74,7 +76,7 @@ class ShownLayer {
     if (plan_.reads_memory()) bound.memory = &sources_.batch();
     return {device_, batch_.batch(), false, bound};
   }
-  /// NaN, which is unequal to itself, stands as a number here.
+  /// Returns all buffers with NaN replaced by a number, because NaN is not equal to itself.
   std::vector<std::vector<double>> buffers() const {
     std::vector<std::vector<double>> all;
     for (const Tensor& buffer : memory_.bound(false).buffers) {
@@ -92,7 +94,7 @@ class ShownLayer {
     return numbers.values();
   }
 
-  /// Rows of a slice of a buffer of the layer, `width` values each.
+  /// Returns rows of a slice of a buffer of the layer, `width` values each.
   std::vector<double> rows_in(const kernels::Slice& slice, const char* what) const {
     const std::span<const Tensor> all = memory_.bound(false).buffers;
     const bool own = std::ranges::any_of(all, [&](const Tensor& b) { return b.data == slice.matrix.data; });
@@ -174,7 +176,7 @@ class ShownLayer {
   OwnedTensor output_;
 };
 
-/// Whether the layer can stand in such a place with these options.
+/// Returns the layer with these options at such a place in a model, or null if it refuses the place.
 std::unique_ptr<Layer> layer_for(const Offer& offer, const Options& options,
                                  const LayerContext& context) try {
   return make_offer<Kind::layer>(offer, options, context);
@@ -194,7 +196,7 @@ std::string check_attention(const Device& device, const Offer& offer,
         const LayerContext context{
             .width = width, .max_length = 64, .block = 0, .blocks = 1, .causal = causal};
         std::unique_ptr<Layer> made = layer_for(offer, variant.options, context);
-        if (made == nullptr) continue;  // not a layer for causal stacks; that for others was made before
+        if (made == nullptr) continue;  // a layer may refuse causal stacks; the other kind was made before
         const ShownLayer layer(device, std::move(made), context, type);
         if (!layer.has_weights()) return "it has no attention weights";
         try {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The check of the declarations of layers and heads: names of parameters, and shared parameters. In a run
-// such a mistake is found only when a whole model has been put together.
+// Checks the declarations of layers and heads: names of parameters, and parameters that blocks share. Without
+// this check, a run would find such a mistake only when the whole model is built. layer_checks.cpp calls
+// check_declaration(); read suite.hpp first.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -29,8 +30,9 @@ void require_parameters(const LayerPlan& plan) {
   }
 }
 
-/// A parameter that the layer in a later block shares with that of the first block must exist. Parameters
-/// that it shares with other parts are known to a model only.
+/// Checks shared parameters: a parameter that the layer in a later block shares with the first block must
+/// exist there. Parameters that it shares with other parts are known only in a model, so they are not
+/// checked.
 int require_shared(const LayerPlan& first, const LayerPlan& later, const std::string& path) {
   int shared = 0;
   for (const ParameterSpec& spec : later.parameters()) {

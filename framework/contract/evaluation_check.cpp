@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The check of evaluation for layers and heads: without random draws, a pass of evaluation computes the bits
-// of one of training, and evaluation draws nothing.
+// Checks layers and heads in evaluation: without random draws, a pass in evaluation computes the same bits as
+// one in training, and evaluation draws no random numbers. layer_checks.cpp calls check_evaluation(); read
+// suite.hpp first.
 #include "contract/suite.hpp"
 #include "contract/trial.hpp"
 
 namespace encore {
 namespace {
 
-/// The defaults with each share that may be 0, such as that of a dropout, set to 0.
+/// Returns the defaults with each share that may be 0, such as that of a dropout, set to 0.
 std::vector<OptionsVariant> variants_without_shares(const Schema& schema) {
   std::vector<OptionsVariant> variants;
   OptionsVariant all = {"every share at 0", default_options(schema)};
@@ -49,7 +50,7 @@ std::string check_evaluation(const std::vector<OptionsVariant>& variants, const 
         ++drawing;
         continue;
       }
-      for (std::size_t i = 0; i < training.size(); ++i)  // evaluation has them first, then predictions
+      for (std::size_t i = 0; i < training.size(); ++i)  // evaluation has predictions after these
         require(digest_of(training[i].values) == digest_of(evaluation[i].values),
                 training[i].name + " in evaluation does not have the bits that it has in training, with " +
                     variant.name +

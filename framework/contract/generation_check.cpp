@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The check of layers for generation: in a causal stack, pass by pass, they must compute for
-// each row the bits that they compute for it in the whole sequence. Memory that was not written holds NaN,
-// the cache too.
+// Checks layers in generation: a causal stack that gets a sequence in several passes, each with a few more
+// tokens, must compute for each row the bits that it computes for this row in the whole sequence. Memory that
+// was not written holds NaN, also in the cache. layer_checks.cpp calls check_generation(); read suite.hpp
+// first.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -20,7 +21,7 @@ using Lengths = std::vector<std::int64_t>;
 const Lengths texts{19, 1, 40, 6}, sources{3, 5, 1, 9};
 constexpr std::int64_t capacity = 41;
 
-/// A layer, and four sequences that it works on.
+/// A layer under test with four sequences.
 class GeneratingLayer {
  public:
   GeneratingLayer(const Device& device, std::unique_ptr<Layer> layer, std::int64_t width, DType type)
@@ -42,8 +43,8 @@ class GeneratingLayer {
     return run(whole_, input_.values(), nullptr, true);
   }
 
-  /// The output of the passes, first `prompts` rows of each sequence, then `step` of each, in the order of
-  /// the whole.
+  /// Returns the output of several passes, in the order of the whole: first `prompts` rows of each sequence,
+  /// then `step` rows of each in every pass.
   std::vector<double> by_passes(const Lengths& prompts, std::int64_t step) {
     memory_.poison();
     const std::vector<double> input = input_.values();
@@ -83,7 +84,7 @@ class GeneratingLayer {
     return tensor;
   }
 
-  /// body(element of the whole, element of the pass) for the next `lengths` rows of each sequence behind
+  /// Calls body(element of the whole, element of the pass) for the next `lengths` rows of each sequence after
   /// `done`.
   void copy_rows(const Lengths& lengths, const Lengths& done, const auto& body) const {
     std::size_t n = 0;
@@ -115,7 +116,7 @@ class GeneratingLayer {
     return y.values();
   }
 
-  /// The declared buffers with the extents of a pass.
+  /// Returns the declared buffers with the extents of a pass.
   std::vector<Tensor> buffers_for(const BatchSize& size) const {
     const std::span<const Tensor> all = memory_.bound(false).buffers;
     std::vector<Tensor> buffers(all.begin(), all.end());
@@ -135,7 +136,7 @@ class GeneratingLayer {
   OwnedTensor input_, source_rows_;
 };
 
-/// Equal bits where they are promised; nearly equal numbers on a GPU, whose products are not
+/// Returns whether two results agree: in equal bits, or nearly on a GPU, whose products are not
 /// batch-invariant.
 bool agree(double whole, double passes, DType type) {
   if (host_reaches_device()) return digest_of({whole}) == digest_of({passes});
@@ -156,7 +157,7 @@ void require_agreement(const std::vector<double>& whole, const std::vector<doubl
           "same way whatever rows stand beside it");
 }
 
-/// The reason of a layer that refuses causal stacks; empty if it accepts them.
+/// Returns the reason why a layer refuses causal stacks; empty if it accepts them.
 std::string refusal_of(const Offer& offer, const Options& options, const LayerContext& context) {
   try {
     make_offer<Kind::layer>(offer, options, context);
@@ -173,7 +174,7 @@ std::string check_generation(const Device& device, const Offer& offer,
                              const std::vector<DType>& types) {
   const LayerContext context{.width = width, .max_length = capacity, .block = 0, .blocks = 1, .causal = true};
   for (const OptionsVariant& variant : variants) {
-    // Without a causal mask the same options have been accepted.
+    // The same options were accepted without a causal mask, so a refusal here is about the mask.
     if (const std::string refusal = refusal_of(offer, variant.options, context); !refusal.empty())
       return "refuses a causal stack: " + refusal;
     for (const DType type : types) {

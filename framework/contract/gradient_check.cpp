@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares directional and single derivatives with differences. Read gradient_check.hpp first.
+// Compares the gradients of a layer or head with numeric derivatives, along random directions and at single
+// entries. trial.cpp calls GradientCheck for the contract suite. Read gradient_check.hpp first.
 #include "contract/gradient_check.hpp"
 
 #include <algorithm>
@@ -74,7 +75,7 @@ bool GradientCheck::compare(const CheckedTensor& tensor, const std::vector<doubl
   return true;
 }
 
-/// (f(-2h) - 8 f(-h) + 8 f(h) - f(2h)) / (12 h), with an error of order h^4.
+/// Returns the numeric derivative (f(-2h) - 8 f(-h) + 8 f(h) - f(2h)) / (12 h), with an error of order h^4.
 double GradientCheck::differentiate(const CheckedTensor& tensor, const std::vector<double>& direction,
                                     double h) {
   const auto at = [&](double distance) {

@@ -12,12 +12,12 @@
 
 namespace encore {
 
-/// One tensor the function depends on.
+/// A tensor on which the function depends.
 struct CheckedTensor {
   std::string name;
   std::vector<double> values;
-  std::vector<double> gradient;                           ///< analytic
-  std::function<void(const std::vector<double>&)> store;  ///< makes the function see other values
+  std::vector<double> gradient;                           ///< analytic gradient
+  std::function<void(const std::vector<double>&)> store;  ///< changes the values that the function uses
 };
 
 struct GradientMismatch {
@@ -26,16 +26,16 @@ struct GradientMismatch {
   double analytic = 0.0;
   double numeric = 0.0;
 
-  /// "qkv.weight[17]: analytic 0.25, numeric 0.5"
+  /// Returns "qkv.weight[17]: analytic 0.25, numeric 0.5".
   std::string text() const;
 };
 
 struct GradientReport {
   std::vector<GradientMismatch> mismatches;
-  double largest_error = 0.0;  ///< relative, over everything that was compared
+  double largest_error = 0.0;  ///< the largest relative error of all comparisons
   int compared = 0;
   int at_kinks = 0;  ///< directions that were skipped because they cross a kink
-  /// Some tensor has no smooth direction: the point is too near a kink, and the check must move it.
+  /// True if a tensor has no smooth direction: the point is too near a kink, and the check must move it.
   bool near_kink = false;
 
   std::string text() const;
@@ -43,21 +43,20 @@ struct GradientReport {
 
 class GradientCheck {
  public:
-  /// `function` returns the value for the current tensors. `size`: its magnitude, as the root of the
-  /// number of terms of about 1 that it sums; the rounding of differences grows with it.
+  /// `function` returns the value for the current tensors. `size` is its magnitude: the root of the number of
+  /// terms of about 1 that it sums. The rounding of differences grows with it.
   explicit GradientCheck(std::function<double()> function, double size = 1.0)
       : function_(std::move(function)), size_(size) {}
 
   static constexpr double tolerance = 1e-7;
-  /// Derivatives below this are compared absolutely: differences of a function near 1 carry 1e-12 of
-  /// rounding.
+  /// Derivatives below this value are compared absolutely, because differences of a function near 1 have a
+  /// rounding error of 1e-12.
   static constexpr double floor = 1e-4;
 
   GradientReport run(const std::vector<CheckedTensor>& tensors);
 
  private:
-  /// False when the direction crosses a kink: then the differences of two step lengths do not agree with each
-  /// other.
+  /// Returns false if the direction crosses a kink: then the differences of two step lengths do not agree.
   bool compare(const CheckedTensor& tensor, const std::vector<double>& direction, std::int64_t index);
   double differentiate(const CheckedTensor& tensor, const std::vector<double>& direction, double h);
 

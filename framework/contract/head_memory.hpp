@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HeadMemory: everything a head asks for, for one batch: states, columns and outputs made from what it
-// declares. Place in the flow: trial.cpp checks heads in it, testing.cpp runs those of a plugin's own tests.
+// HeadMemory: the memory that one head needs for one batch: states, columns and outputs in the shapes that
+// the head declares. Place in the flow: head_trial.cpp and onnx_check.cpp check heads in it, testing.cpp runs
+// those of a plugin author's own tests.
 #pragma once
 
 #include <memory>
@@ -13,7 +14,7 @@
 
 namespace encore {
 
-/// Rows of a space: the example and the position of each. Of `picked`, two rows of three.
+/// The rows of a space, with the example and the position of each. The space `picked` has two rows of three.
 struct SpaceRows {
   std::vector<std::int64_t> examples, positions;
   std::vector<std::int64_t> rows;   ///< the row of the batch for each; the first of a sequence
@@ -25,7 +26,8 @@ SpaceRows rows_in(const OwnedBatch& batch, Space space);
 
 class HeadMemory {
  public:
-  /// The head has not declared anything yet. noise: as in OwnedPlan.
+  /// Lets the head declare, and allocates its memory. The head must not have declared anything before.
+  /// `noise` is as in OwnedPlan.
   HeadMemory(const Device& device, Head& head, std::int64_t width, const OwnedBatch& batch, DType type,
              std::uint64_t seed, double noise);
 
@@ -37,21 +39,22 @@ class HeadMemory {
   std::vector<OwnedTensor>& columns() { return columns_; }
   std::vector<OwnedTensor>& outputs() { return outputs_; }
   const std::vector<OwnedTensor>& outputs() const { return outputs_; }
-  /// The values of each loss.
+  /// Returns the values of each loss.
   std::vector<OwnedTensor>& losses() { return losses_; }
   const std::vector<OwnedTensor>& losses() const { return losses_; }
-  /// The factors by which `backward` multiplies them.
+  /// Returns the factors by which `backward` multiplies the losses.
   std::vector<double>& scales() { return scales_; }
-  /// For a head that learns from a teacher: (rows, K), zeros at first; else empty.
+  /// Returns the teacher's scores of a head that learns from one: (rows, K), zeros at first. Else it is
+  /// empty.
   OwnedTensor& teacher_scores() { return teacher_scores_; }
   const std::vector<double>& scales() const { return scales_; }
-  /// OwnedTensor::overrun of all tensors outside of memory() and the states.
+  /// Returns OwnedTensor::overrun of all tensors outside of memory() and the states.
   std::string overrun() const;
 
-  /// Without `truth` the columns that a task fills from the truth are empty: those that
-  /// normalise losses, and those with bounded numbers.
+  /// Returns a step of the head. Without `truth`, the columns that a task fills from the truth are empty:
+  /// those that normalise losses, and those with bounded numbers.
   HeadStep step(bool training, bool truth) const { return step_with(training, truth, bound_outputs_); }
-  /// The step of a prediction without the outputs on request.
+  /// Returns the step of a prediction without the outputs on request.
   HeadStep step_without_requested() const { return step_with(false, false, bound_usual_outputs_); }
   bool has_requested() const;
 

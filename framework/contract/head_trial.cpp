@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gives a head its memory, its inputs, and the columns and targets that it declares.
+// HeadTrial: the Trial of a head: gives it memory, inputs, and the columns and targets that it declares, for
+// the checks of layer_checks.cpp. Read trial.hpp first.
 #include "contract/head_trial.hpp"
 
 #include <algorithm>
@@ -14,8 +15,8 @@
 namespace encore {
 namespace {
 
-/// Every third row of a sequence has no target, or is not marked. Columns follow from the declarations of the
-/// head.
+/// The trial of a head. Every third row of a sequence has no target, or is not marked. Columns follow from
+/// the declarations of the head.
 class HeadTrial final : public Trial {
  public:
   static constexpr std::int64_t classes = 5;
@@ -35,7 +36,7 @@ class HeadTrial final : public Trial {
       wanted_.push_back(memory_.columns()[static_cast<std::size_t>(column)].values());
   }
 
-  /// Whether it reads "targets" over the space that the setup has them over.
+  /// Returns whether the head reads "targets" over the space of the setup.
   bool takes_targets() const {
     const auto found = std::ranges::find(head_plan().columns(), targets_column, &ColumnNeed::name);
     return found == head_plan().columns().end() || found->space == setup_.targets;
@@ -160,11 +161,11 @@ class HeadTrial final : public Trial {
 
   static constexpr double unwritten = -7;
   static constexpr std::uint64_t teacher_purpose =
-      1000;  ///< differs from those of inputs (Trial::row_values)
+      1000;  ///< a seed that inputs do not use (Trial::row_values)
 
   std::unique_ptr<Head> head_;
   HeadMemory memory_;
-  std::vector<std::vector<double>> wanted_;  ///< of each loss
+  std::vector<std::vector<double>> wanted_;  ///< wanted targets of each loss
 };
 
 std::unique_ptr<Head> make_head(const Offer& offer, const Options& options, const TrialSetup& setup,

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Trials of heads (trial.hpp): columns and targets follow from the declarations of the head.
+// make_head_trial() makes the Trial (trial.hpp) of a head, whose columns and targets follow from its
+// declarations. trial.cpp calls it for the contract suite, onnx_check.cpp and layer_checks.cpp ask the other
+// functions what a head takes.
 #pragma once
 
 #include <memory>
@@ -8,21 +10,23 @@
 
 namespace encore {
 
-/// Makes a trial of a head, as make_trial does.
+/// Makes a trial of a head, as make_trial() of trial.hpp does.
 std::unique_ptr<Trial> make_head_trial(const Device& device, const Offer& offer, const Options& options,
                                        const TrialSetup& setup, double smoothing);
 
-/// The head alone, as make_head_trial makes it. Throws the error of the head about such a task.
+/// Returns the head alone, as make_head_trial() makes it. Throws the error of the head about a task with such
+/// targets.
 std::unique_ptr<Head> make_trial_head(const Offer& offer, const Options& options, std::int64_t width,
                                       Space targets);
 
-/// Whether a layer or head can be tried with such a setup: a head may want its targets over another space.
+/// Returns whether a layer or head accepts such a setup: a head may want its targets over another space.
 /// Throws the error of the head about a task whose targets it cannot take.
 bool takes_targets(const Device& device, const Offer& offer, const Options& options, const TrialSetup& setup);
-/// Whether it is a head that reads the weights of targets if a task has them.
+/// Returns whether the offer is a head that reads the weights of targets if a task has them.
 bool takes_weights(const Device& device, const Offer& offer, const Options& options, TrialSetup setup);
 
-/// Whether it learns from a teacher if the experiment has one: a head, or a layer with relations.
+/// Returns whether the offer learns from a teacher if the experiment has one: a head, or a layer with
+/// relations.
 bool takes_teacher(const Device& device, const Offer& offer, const Options& options, TrialSetup setup);
 
 }  // namespace encore

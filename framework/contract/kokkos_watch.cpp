@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Registers the callbacks of Kokkos Tools and counts their calls. Read kokkos_watch.hpp first.
+// KokkosWatch: registers callbacks with Kokkos Tools, and records the kernels and allocations that a part
+// launches during a check. Read kokkos_watch.hpp first.
 #include "contract/kokkos_watch.hpp"
 
 #include <set>

@@ -16,9 +16,9 @@ class KokkosWatch {
   KokkosWatch(const KokkosWatch&) = delete;
   KokkosWatch& operator=(const KokkosWatch&) = delete;
 
-  /// Labels of the kernels that were launched, each once.
+  /// Returns the labels of the kernels that were launched, each once.
   std::vector<std::string> kernels() const;
-  /// Labels of the memory that was allocated.
+  /// Returns the labels of the memory that was allocated.
   std::vector<std::string> allocations() const;
 };
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The checks of layers and heads: gradients, the rules of encore/layer.hpp, bits, lengths, precisions.
+// The list of checks for layers and heads (layer_checks, called by suite.cpp): gradients, the rules of
+// encore/layer.hpp, equal bits, lengths of sequences, precisions. A new rule for layers becomes a check here.
+// Read suite.hpp for the suite and trial.hpp for the layer under test.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -15,7 +17,7 @@ namespace {
 
 constexpr std::int64_t longest = 64;  // the sequence of maximum length
 
-/// The precisions that a run may have on this device, beside float64.
+/// Returns the precisions that a run may have on this device, beside float64.
 std::vector<DType> run_precisions(const Device& device) {
   std::vector<DType> precisions = {DType::float32};
   for (const DType type : {DType::bfloat16, DType::float16})
@@ -23,7 +25,8 @@ std::vector<DType> run_precisions(const Device& device) {
   return precisions;
 }
 
-/// Narrow widths make differences cheap; a plugin whose defaults need more gets it.
+/// Returns the width of the small checks. Narrow widths make numeric differences cheap; a plugin whose
+/// defaults need more gets more.
 std::int64_t fitting_width(const Device& device, const Offer& offer, const Options& options) {
   std::string refused;
   for (const std::int64_t width : {8, 16, 32, 64, 128})
@@ -41,7 +44,7 @@ std::int64_t fitting_width(const Device& device, const Offer& offer, const Optio
   throw Error("refuses its default options at every width from 8 to 128: " + refused);
 }
 
-/// The state that the checks of one offer share.
+/// The checks of one offer, and the state that they share.
 class LayerChecks {
  public:
   LayerChecks(const Device& device, const Offer& offer, std::vector<LargeSize> sizes = {})
@@ -96,7 +99,8 @@ class LayerChecks {
            " arrangements, largest relative error " + error;
   }
 
-  /// `backward` adds to parameter gradients (gradients() has checked that) and overwrites the input's.
+  /// Checks that `backward` overwrites the gradients of inputs; gradients() has checked that it adds to those
+  /// of parameters.
   std::string overwrites() {
     const auto made = trial({.width = width()});
     made->forward();
@@ -129,7 +133,7 @@ class LayerChecks {
     return "no sequence, empty ones, single tokens and " + std::to_string(longest) + " tokens";
   }
 
-  /// A sequence's rows do not depend on what else is in the batch.
+  /// Checks that the rows of a sequence do not depend on the rest of the batch.
   std::string packing() {
     if (couples_sequences()) return "its loss depends on the whole batch, as it declares";
     for (const bool training : {true, false})
@@ -142,8 +146,8 @@ class LayerChecks {
     return "a sequence gives the same numbers in any batch";
   }
 
-  /// The results at the small size of the other checks also hold beyond the vectors and tiles of kernels:
-  /// gradients, every precision, and that a sequence does not depend on its neighbours.
+  /// Checks a larger size, beyond the vectors and tiles of kernels: gradients, every precision, and that a
+  /// sequence does not depend on its neighbours.
   std::string large_sizes() {
     std::string done;
     for (const LargeSize& size : sizes_) {
@@ -173,7 +177,7 @@ class LayerChecks {
     return "gradients, packing and precisions at width x rows " + done;
   }
 
-  /// Heads with each of the label smoothings that they take.
+  /// Checks evaluation; of a head with each label smoothing that it takes.
   std::string evaluation() {
     std::string done;
     for (const double smoothing : usable_smoothings())
@@ -293,7 +297,7 @@ class LayerChecks {
  private:
   using Lengths = std::vector<std::int64_t>;
 
-  /// The second of several sequences alone gives the same numbers.
+  /// Checks that the second of several sequences gives the same numbers alone.
   void require_packing(const TrialSetup& together) {
     TrialSetup alone = together;
     alone.lengths = {together.lengths[1]};
@@ -320,7 +324,7 @@ class LayerChecks {
     }
   }
 
-  /// The next width that the defaults take, a multiple of the smallest.
+  /// Returns the next width that the defaults take, a multiple of the smallest.
   std::int64_t width_of(const LargeSize& size) {
     if (size.exact) return size.width;
     const std::int64_t step = width();
@@ -353,7 +357,7 @@ class LayerChecks {
     return usable;
   }
 
-  /// The spaces over which a head takes the targets of a task.
+  /// Returns the spaces over which a head takes the targets of a task.
   const std::vector<Space>& usable_spaces() {
     if (!spaces_.empty()) return spaces_;
     std::string refused;
@@ -424,7 +428,8 @@ class LayerChecks {
                 " in a step of a shape seen before; declare a buffer instead");
   }
 
-  /// By the root of the mean square of a tensor, or of all if a tensor is zero but for rounding.
+  /// Compares two precisions. Differences are relative to the root of the mean square of a tensor, or of all
+  /// tensors if one is zero except for rounding.
   static void compare_precision(const std::vector<TrialResult>& exact,
                                 const std::vector<TrialResult>& rounded, double tolerance,
                                 const std::string& precision) {

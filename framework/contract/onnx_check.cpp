@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The check of the ONNX form of a layer or head: onnxruntime computes from the form the results of forward,
-// or score. Batches are packed here and padded there, so rows of padding are not compared.
+// Checks the ONNX form of a layer or head: onnxruntime must compute from it what forward or score computes.
+// Batches are packed here and padded there, so rows of padding are not compared. layer_checks.cpp calls
+// check_onnx(); read suite.hpp and onnx_runtime.hpp first.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -18,10 +19,10 @@
 namespace encore {
 namespace {
 
-/// The largest difference from rounding in float32, as a share of the root of the mean square.
+/// The largest difference that rounding in float32 explains, as a share of the root of the mean square.
 constexpr double tolerance = 2e-5;
 
-/// The graph of one part, whose parameters lie in an OwnedPlan.
+/// The ONNX graph of one part, whose parameters lie in an OwnedPlan.
 class PartGraph final : public GraphBuilder {
  public:
   PartGraph(const LayerPlan& plan, const OwnedPlan& memory) : plan_(plan), memory_(memory) {
@@ -49,7 +50,7 @@ class PartGraph final : public GraphBuilder {
   const OwnedPlan& memory_;
 };
 
-/// The rows of a packed batch in one that is padded to its longest sequence.
+/// Maps the rows of a packed batch to one that is padded to its longest sequence.
 class Padding {
  public:
   explicit Padding(const OwnedBatch& batch) : batch_(batch) {
@@ -72,7 +73,7 @@ class Padding {
             values[row * static_cast<std::size_t>(width) + static_cast<std::size_t>(c)];
     return feed;
   }
-  /// The inverse.
+  /// Returns the packed rows of padded values: the inverse of padded().
   std::vector<double> packed(const std::vector<double>& values, std::int64_t width, Space space) const {
     if (space == Space::sequences) return values;
     std::vector<double> rows;
@@ -81,7 +82,7 @@ class Padding {
         rows.push_back(values[static_cast<std::size_t>(place * width + c)]);
     return rows;
   }
-  /// The inputs of every graph.
+  /// Returns the inputs that every graph has.
   std::map<std::string, OnnxFeed> feeds(const std::vector<double>& ids) const {
     OnnxFeed numbers = padded(ids, 1, Space::tokens);
     numbers.type = OnnxType::int64;
@@ -126,15 +127,15 @@ std::vector<double> ids_of(const Device& device, const OwnedBatch& batch) {
   return {ids.begin(), ids.end()};
 }
 
-/// Values that a part has computed, (rows, columns).
+/// Values that a part has computed: (rows, columns).
 struct Computed {
   std::string name;
   std::int64_t rows = 0, columns = 0;
   std::vector<double> values;
 };
 
-/// The largest difference between columns [first, first + columns) of `computed` and `found`, as a share of
-/// their size.
+/// Returns the largest difference between columns [first, first + columns) of `computed` and `found`, as a
+/// share of their size.
 double difference(const Computed& computed, std::int64_t first, const std::vector<double>& found,
                   std::int64_t columns) {
   double squares = 0.0, largest = 0.0;
@@ -150,11 +151,11 @@ double difference(const Computed& computed, std::int64_t first, const std::vecto
   return largest / std::max(std::sqrt(squares / count), 1e-30);
 }
 
-/// An arrangement that onnxruntime runs, and its expected results.
+/// One run of onnxruntime: a part with options and a batch, and the expected results.
 struct Arrangement {
   std::string where;
-  Space space = Space::tokens;     ///< of a layer's rows
-  std::vector<Computed> computed;  ///< one of them must be equal to each output
+  Space space = Space::tokens;     ///< space of a layer's rows
+  std::vector<Computed> computed;  ///< each output must be equal to one of these
   bool is_head = false;
 };
 
@@ -162,7 +163,7 @@ class OnnxCheck {
  public:
   OnnxCheck(const Device& device, const Offer& offer) : device_(device), offer_(offer) {}
 
-  /// False if the part has no form.
+  /// Adds a run of a layer. Returns false if the layer has no ONNX form.
   bool add_layer(const OptionsVariant& variant, std::int64_t width, const std::vector<std::int64_t>& lengths,
                  bool causal) {
     std::int64_t longest = 1;
@@ -281,8 +282,8 @@ class OnnxCheck {
            " rows";
   }
 
-  /// Integers within a short sequence; an input that the graph reads beside states has the name of the
-  /// column.
+  /// Fills a column with integers within a short sequence. An input that the graph reads beside states has
+  /// the name of the column.
   void fill_column(HeadMemory& memory, const OwnedBatch& batch, std::size_t column,
                    std::map<std::string, OnnxFeed>& feeds) const {
     const ColumnNeed& need = memory.plan().columns()[column];
@@ -298,8 +299,8 @@ class OnnxCheck {
                         .values = values};
   }
 
-  /// Empty for an output without a row of its own for each row of the batch, such as a table of
-  /// transitions.
+  /// Compares an output with the computed values. Returns nothing for an output without a row for each row of
+  /// the batch, such as a table of transitions.
   std::optional<double> compare(const Arrangement& arrangement, const Padding& padding,
                                 const std::string& name, const OnnxFeed& output) const {
     const std::vector<std::int64_t>& shape = output.shape;
@@ -340,7 +341,7 @@ class OnnxCheck {
   const Offer& offer_;
   OnnxRuns runs_;
   std::vector<Arrangement> arrangements_;
-  std::vector<std::unique_ptr<OwnedBatch>> batches_;  ///< of each arrangement
+  std::vector<std::unique_ptr<OwnedBatch>> batches_;  ///< batch of each run
 };
 
 }  // namespace
@@ -352,7 +353,7 @@ std::string check_onnx(const Device& device, const Offer& offer, const std::vect
   for (const OptionsVariant& variant : variants)
     for (const LargeSize& size : sizes) {
       const bool small = &size == &sizes.front();
-      if (!small && &variant != &variants.front()) continue;  // large ones with the defaults only
+      if (!small && &variant != &variants.front()) continue;  // large sizes: defaults only
       const std::vector<std::int64_t> rows = small ? lengths : std::vector<std::int64_t>{3, size.length, 7};
       if (offer.kind == Kind::head) {
         for (const Space space : targets)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes graphs and their inputs into files, runs them in one Python process, and reads the results.
+// Runs graphs of ONNX for onnx_check.cpp: writes them with their inputs into files of a temporary folder,
+// runs all in one Python process, and reads the results. Read onnx_runtime.hpp first.
 #include "contract/onnx_runtime.hpp"
 
 #include <fcntl.h>
@@ -24,10 +25,11 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// The exit code if the package is missing; the log has the message.
+/// The exit code of the script if the package is missing; the log then has the message.
 constexpr int package_missing = 77;
 
-/// Runs every folder below argv[1]: model.onnx with the arrays of feeds.json, into results.json.
+/// The Python script: runs model.onnx in every folder below argv[1] with the arrays of feeds.json, and writes
+/// results.json.
 constexpr const char* script = R"(
 import json, os, sys
 try:
@@ -92,8 +94,8 @@ std::string printed_text(const fs::path& file) {
   return text;
 }
 
-/// The exit code of `python3 -c script folder`, whose output goes to the log. Throws NotChecked if there is
-/// no python3.
+/// Returns the exit code of `python3 -c script folder`, whose output is written to the log. Throws NotChecked
+/// if there is no python3.
 int run_python(const fs::path& folder, const fs::path& log) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);

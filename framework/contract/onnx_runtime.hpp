@@ -26,7 +26,7 @@ struct OnnxResult {
   std::map<std::string, OnnxFeed> outputs = {};
 };
 
-/// Uses a folder of its own below that for temporary files.
+/// Collects graphs and runs them in one process. Uses its own folder below that for temporary files.
 class OnnxRuns {
  public:
   OnnxRuns();
@@ -34,11 +34,11 @@ class OnnxRuns {
   OnnxRuns(const OnnxRuns&) = delete;
   OnnxRuns& operator=(const OnnxRuns&) = delete;
 
-  /// Throws Error if `feeds` lacks an input of the graph.
+  /// Adds a graph with its inputs. Throws Error if `feeds` lacks an input of the graph.
   void add(const OnnxModel& model, const std::map<std::string, OnnxFeed>& feeds);
   std::size_t size() const { return runs_.size(); }
-  /// Returns a result for each add(), in that order. Throws NotChecked if python3 or the package is
-  /// missing.
+  /// Runs all graphs. Returns a result for each add(), in that order. Throws NotChecked if python3 or the
+  /// package is missing.
   std::vector<OnnxResult> run() const;
 
  private:

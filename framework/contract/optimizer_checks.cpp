@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The checks of optimizers: their effect on a few parameters that are pulled towards a target.
+// The list of checks for optimizers (optimizer_checks, called by suite.cpp): a few parameters are pulled
+// towards a target, and the checks look at what the updates do to them. optimizer_step_checks.cpp and
+// token_row_checks.cpp have more. Read optimizer_trial.hpp first.
 #include <cmath>
 #include <set>
 
@@ -15,7 +17,7 @@ OptimizerTrial trial_of(const Device& device, const Offer& offer, const Optimize
   return {device, offer, default_options(offer.options), setup};
 }
 
-/// The learning rate of an optimizer with the option `learning_rate` must be that option.
+/// Checks that Optimizer::learning_rate is the option `learning_rate`, if the optimizer has it.
 std::string check_learning_rate(const Offer& offer) {
   const auto rate_with = [&](const Options& options) {
     const double rate = make_offer<Kind::optimizer>(offer, options, {})->learning_rate();
@@ -45,7 +47,8 @@ std::string check_states(const Device& device, const Offer& offer) {
   return std::to_string(names.size()) + " states with names of their own";
 }
 
-/// Elements outside of all chunks belong to a frozen parameter, or to another rank.
+/// Checks that an update leaves elements outside of all chunks unchanged: they belong to a frozen parameter,
+/// or to another rank.
 std::string check_chunks(const Device& device, const Offer& offer) {
   for (const DType type : {DType::float32, DType::float64}) {
     OptimizerTrial trial = trial_of(device, offer, {.type = type});
@@ -84,7 +87,8 @@ std::string check_same_bits(const Device& device, const Offer& offer) {
   return "two objects compute equal bits";
 }
 
-/// Values and states after steps with a variant of the options; empty if the optimizer refuses them.
+/// Returns the digest of values and states after some steps with a variant of the options; empty if the
+/// optimizer refuses them.
 std::string digest_with(const Device& device, const Offer& offer, const Options& options, int steps) try {
   OptimizerTrial trial(device, offer, options);
   trial.steps(steps);
@@ -93,9 +97,9 @@ std::string digest_with(const Device& device, const Offer& offer, const Options&
   return "";
 }
 
-/// Another value of a number, such as a beta, must change the results: beta2 is read, and not beta1 in its
-/// place. Flags and whole numbers may have an effect only later. The learning rate has a check of its own,
-/// because it is an argument of update.
+/// Checks that another value of a number option changes the results: that beta2 is read, for example, and not
+/// beta1 in its place. Flags and whole numbers may have an effect only later. The learning rate has its own
+/// check, because it is an argument of update.
 std::string check_optimizer_options(const Device& device, const Offer& offer) {
   constexpr int steps = 60;
   const std::string usual = digest_with(device, offer, default_options(offer.options), steps);

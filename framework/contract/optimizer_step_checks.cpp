@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The checks of the arguments of an update beside gradients: the number of the step, the rate of the
-// schedule, and for each parameter its factor on the rate and whether it is decayed.
+// Checks how an optimizer uses the arguments of an update other than gradients: the number of the step, the
+// rate of the schedule, and for each parameter its factor on the rate and whether it decays.
+// optimizer_checks.cpp calls it; read suite.hpp and optimizer_trial.hpp first.
 #include <array>
 #include <cmath>
 #include <optional>
@@ -27,7 +28,7 @@ void require_resumed(const OptimizerTrial& whole, const OptimizerTrial& resumed)
                                                 "steps belong into a state, and their number is `step`");
 }
 
-/// The defaults, then each option by itself, if the optimizer takes it.
+/// Returns the defaults, then variants of each single option, without those that the optimizer refuses.
 std::vector<OptionsVariant> usable_variants(const Device& device, const Offer& offer) {
   std::vector<OptionsVariant> usable;
   for (OptionsVariant& variant : option_variants(offer.options)) try {
@@ -38,7 +39,7 @@ std::vector<OptionsVariant> usable_variants(const Device& device, const Offer& o
   return usable;
 }
 
-/// The factor of a parameter on the learning rate is that of the rate itself.
+/// Checks that the factor of a parameter on the learning rate has the effect of a rate multiplied by it.
 void check_rate_factors(const Device& device, const Offer& offer) {
   const Options options = default_options(offer.options);
   OptimizerTrial halved(device, offer, options, {.learning_rates = {0.5F, 0.5F, 0.5F}});
@@ -62,7 +63,7 @@ void check_rate_factors(const Device& device, const Offer& offer) {
   }
 }
 
-/// The options with such a weight decay; empty if the optimizer does not take it.
+/// Returns the options with this weight decay; nothing if the optimizer does not take it.
 std::optional<Options> with_decay(const Offer& offer, double decay) {
   const Option* option = offer.options.find("weight_decay");
   if (option == nullptr || option->type != OptionType::number || check_range(OptionValue(decay), *option))
@@ -72,8 +73,8 @@ std::optional<Options> with_decay(const Offer& offer, double decay) {
   return options;
 }
 
-/// For an optimizer with the option `weight_decay`: it reaches the parameters with Segment::decay, and no
-/// others.
+/// Checks the option `weight_decay`, if the optimizer has it: it must change the parameters with
+/// Segment::decay, and no others.
 std::string check_decay(const Device& device, const Offer& offer) {
   constexpr std::array<bool, OptimizerTrial::parameters> nowhere = {false, false, false};
   const std::optional<Options> decaying = with_decay(offer, 0.1), still = with_decay(offer, 0.0);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parameters of an optimizer's trial: sizes that leave gaps behind each, and frozen ones around them.
+// OptimizerTrial: an optimizer with parameters for the checks of optimizers. Their sizes leave gaps after
+// each parameter, and frozen parameters lie around them, so that a write outside is found. Read
+// optimizer_trial.hpp first.
 #include "contract/optimizer_trial.hpp"
 
 #include "contract/suite.hpp"
@@ -9,7 +11,8 @@
 namespace encore {
 namespace {
 
-/// In the order of their paths: the trained ones between two that are frozen. The matrix has several chunks.
+/// Returns the parameters in the order of their paths: the trained ones between two that are frozen. The
+/// matrix has several chunks.
 std::vector<NamedParameter> parameters_of(const OptimizerSetup& setup) {
   const auto trained = [&](std::size_t i, const char* name, std::vector<std::int64_t> shape) {
     return NamedParameter{.path = std::string("layer.") + name,

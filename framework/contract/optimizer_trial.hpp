@@ -20,7 +20,7 @@ namespace encore {
 struct OptimizerSetup {
   DType type = DType::float64;
   bool scaled = false;  ///< with the factor 0.5 of clipping
-  /// The segment of each trained parameter.
+  /// Whether each trained parameter decays, as its segment has it.
   std::array<bool, 3> decay = {false, false, true};
   std::array<float, 3> learning_rates = {1.0F, 1.0F, 1.0F};
 };
@@ -46,7 +46,7 @@ class OptimizerTrial {
   /// Throws Error if an update has written elements outside of its chunks.
   void require_guards() const;
   double distance() const;
-  /// Values, then each state, of all parameters.
+  /// Returns the values, then each state, of all parameters.
   std::vector<double> everything() const;
   std::vector<double> values_of(std::size_t parameter) const;
 
@@ -67,7 +67,7 @@ class OptimizerTrial {
   ParameterBlock block_;
   OwnedTensor scale_;
   bool scaled_;
-  std::vector<std::vector<double>> targets_;  ///< of each trained parameter
+  std::vector<std::vector<double>> targets_;  ///< target of each trained parameter
   std::int64_t step_ = 0;
 };
 

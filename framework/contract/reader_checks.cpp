@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The checks of readers: their results on files of many formats, and on those of the author's own.
+// The checks of readers (reader_checks, called by suite.cpp): a reader reads sample files as several editors
+// write them, damaged files, and files of the plugin's author, and its records are compared. Read suite.hpp
+// and reader_samples.hpp first.
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -14,7 +16,7 @@
 namespace encore {
 namespace {
 
-/// The result of `read` for a set: records, or the message of its Error.
+/// The result of `read` for a set of files: records, or the message of its Error.
 struct Outcome {
   bool is_read = false;
   Records records = {};
@@ -54,7 +56,8 @@ struct TextPart {
   std::int64_t first_line = 1;
 };
 
-/// Cut at every place where the reader allows it; blank parts are left out, as the host does.
+/// Returns the text cut at every place where the reader allows it. Blank parts are left out, as the host
+/// does.
 std::vector<TextPart> parts_of(std::string_view text, Cut cut) {
   std::vector<TextPart> parts;
   std::int64_t line = 1, first_line = 1;
@@ -124,7 +127,7 @@ class ReaderCheck {
     return std::to_string(outcome.records.size()) + " records from " + sets_.back().name;
   }
 
-  /// Changes that other editors or systems make to a file change no record.
+  /// Checks that changes that other editors or systems make to a file change no record.
   std::string forms() const {
     const auto reader = make();
     std::size_t compared = 0, with_nul = 0;
@@ -173,7 +176,7 @@ class ReaderCheck {
     bool reads_single_files = false;
     for_each_variant([&](const Reader& reader, const std::string& how) {
       for (const FileSet& set : sets_) {
-        if (set.files.size() != 1) continue;  // for several files `write` makes one
+        if (set.files.size() != 1) continue;  // `write` makes one file, so sets of several are left out
         const Outcome outcome = outcome_of(reader, set);
         if (!outcome.is_read || outcome.records.size() == 0) continue;
         reads_single_files = true;
@@ -190,7 +193,7 @@ class ReaderCheck {
                      "can compare the expected records");
   }
 
-  /// A file to label, with its truth in it: the truth must make no difference.
+  /// Checks read_questions on a file that has its truth: the truth must make no difference.
   std::string questions() const {
     const auto reader = make();
     std::size_t compared = 0;
@@ -284,7 +287,7 @@ class ReaderCheck {
               "read_questions of " + name + " gives a field \"" + field.name +
                   "\" that read does not give, or gives with other values");
   }
-  /// Uses the truth as answers: the fields that read_questions leaves out.
+  /// Checks the writing of answers, with the truth as answers: the fields that read_questions leaves out.
   static void require_answered(const Reader& reader, const FileSet& set, const Records& usual,
                                const Records& asked) {
     Records answers;
@@ -302,7 +305,8 @@ class ReaderCheck {
     require(!text.empty(), "write_answers gives nothing for the records of " + set.name);
     require(text == again, "write_answers gives another text for " + set.name + " when it is called again");
   }
-  /// False if the text is not read.
+  /// Checks that a file read in parts has the same records. Returns false if the reader refuses the file or
+  /// finds no record in it.
   static bool is_same_in_parts(const Reader& reader, const CheckFile& file, const std::string& how) {
     const Outcome whole = outcome_of(reader, file.name, file.text);
     if (!whole.is_read || whole.records.size() == 0) return false;
@@ -316,7 +320,8 @@ class ReaderCheck {
             "cut where cut() allows it" + how + ", " + file.name + " gives other records");
     return true;
   }
-  /// False if the reader does not write. `what` names the written file in messages.
+  /// Checks that written records are read back. Returns false if the reader does not write. `what` names the
+  /// written file in messages.
   static bool is_read_back(const Reader& reader, const Records& records, const std::string& what) {
     std::string text;
     try {
@@ -334,7 +339,7 @@ class ReaderCheck {
             what + " as a first and a later part is not read as the records twice");
     return true;
   }
-  /// Records that the suite knows, so that a dropped row is noticed.
+  /// Checks known records of the suite, so that a dropped row is noticed.
   std::string known_records() const {
     Records records;
     try {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes the sets of files, and writes each as other editors and systems do.
+// Makes the sample files for the checks of readers, and variants of each as other editors and systems write
+// them. reader_checks.cpp calls it. Read reader_samples.hpp first.
 #include "contract/reader_samples.hpp"
 
 #include <algorithm>
@@ -33,7 +34,7 @@ std::string without_last_newline(std::string text) {
   return text;
 }
 
-/// Puts NUL in place of a byte in the middle, and appends one.
+/// Returns the text with NUL in place of a byte in the middle, and one more at the end.
 std::string with_nul(std::string text) {
   if (!text.empty()) text[text.size() / 2] = '\0';
   return text + '\0';

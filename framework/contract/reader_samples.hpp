@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sets of files that readers are checked with, and the same sets as other editors and systems write them.
-// Place in the flow: reader_checks.cpp reads them all.
+// The sample files for the checks of readers: small sets in many formats (sample_sets), and the same sets as
+// other editors and systems write them (rewritten). reader_checks.cpp lets a reader read all of them.
 #pragma once
 
 #include <string>
@@ -19,21 +19,21 @@ struct FileSet {
   std::vector<CheckFile> files;
 };
 
-/// Many formats; a reader must understand one of them.
+/// Returns small sets in many formats. A reader must understand at least one of them.
 const std::vector<FileSet>& sample_sets();
 
-/// A set in another form.
+/// A set as another editor or system writes it.
 struct Rewritten {
   std::string how;  ///< "with CRLF line ends"
   FileSet set;
   bool same_records = true;  ///< false: it may be refused, with the name of its file
 };
 
-/// With CRLF line ends, with a byte order mark, without a newline at the end, with NUL: those forms that
-/// change the bytes.
+/// Returns the set with CRLF line ends, with a byte order mark, without a newline at the end, and with NUL,
+/// without those forms that change no byte.
 std::vector<Rewritten> rewritten(const FileSet& set);
 
-/// Whether both have equal fields; line ends within a value may be of any kind.
+/// Returns whether both have equal fields. Line ends within values may differ.
 bool equal_apart_from_line_ends(const Records& a, const Records& b);
 
 }  // namespace encore

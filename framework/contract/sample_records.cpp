@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes a value for each field by its shared name, and cuts and joins words for SampleTokenizer.
+// Makes records for the checks of tasks and readers: a value for each field by its shared name, and a
+// SampleTokenizer that cuts and joins words. Read sample_records.hpp first.
 #include "contract/sample_records.hpp"
 
 #include <algorithm>
@@ -74,14 +75,14 @@ std::string reversed(const std::string& text) {
   return result;
 }
 
-/// The first word: the answer to the question about the beginning of a text.
+/// Returns the first word, which is the answer to the question about the beginning of a text.
 std::vector<TextSpan> answers_of(const std::string& text) {
   const std::string word = words_of(text).front();
   const auto points = std::ranges::count_if(word, [](char byte) { return (byte & 0xC0) != 0x80; });
   return {{.label = {}, .text = word, .start = 0, .end = points}};
 }
 
-/// The first and the last code point of a text.
+/// Returns the first and the last code point of a text as spans.
 std::vector<TextSpan> spans_of(const std::string& text) {
   const auto first_of_last = [&] {
     std::size_t byte = text.size() - 1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The samples for checks of tasks: records whose content follows from the shared names of fields
-// (encore/records.hpp), and a tokenizer that knows every text. Place in the flow: task_checks.cpp.
+// Samples for the checks of tasks and readers: records whose content follows from the shared names of fields
+// (encore/records.hpp), and SampleTokenizer, which can encode every text. task_checks.cpp, task_samples.cpp
+// and reader_checks.cpp use them.
 #pragma once
 
 #include <string>
@@ -12,20 +13,20 @@
 
 namespace encore {
 
-/// Records of a training set, and of another one, with one new label.
+/// Which records: those of a training set, or those of another set, which has one new label.
 enum class SampleSet : std::uint8_t { train, other };
 
-/// Short sentences in several scripts for every meaning of the shared names. Throws Error for another
-/// name.
+/// Returns records with these fields: short sentences in several scripts, for every meaning of the shared
+/// names. Throws Error for another name.
 Records sample_records(const std::vector<std::string>& fields, SampleSet set);
 
-/// All fields that a task needs, structure first.
+/// Returns all fields that a task needs, structure first.
 std::vector<std::string> all_fields(const TaskFields& needs);
 
-/// The records with only these of their fields.
+/// Returns the records with only these of their fields.
 Records with_fields(const Records& records, const std::vector<std::string>& fields);
 
-/// The records, then the others, which have the same fields.
+/// Returns the records, then the others. Both have the same fields.
 Records behind_each_other(const Records& records, const Records& others);
 
 /// A token for every three bytes of a word, by their hash; `decode` cannot restore the bytes and returns the

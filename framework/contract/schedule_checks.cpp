@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The checks of schedules: the factors they give over runs of several lengths.
+// The checks of schedules (schedule_checks, called by suite.cpp): the factors that a schedule returns for the
+// steps of runs of several lengths must be finite and plausible. Read suite.hpp first.
 #include <algorithm>
 #include <cmath>
 
@@ -9,17 +10,18 @@
 namespace encore {
 namespace {
 
-/// `Optimizer::learning_rate` is the rate at factor 1, so factors above 1 are rare; a hundred means a wrong
-/// unit, such as the step itself.
+/// The largest accepted factor. `Optimizer::learning_rate` is the rate at factor 1, so factors above 1 are
+/// rare; a hundred means a wrong unit, such as the step itself.
 constexpr double largest_factor = 100.0;
-/// Up to this number of steps every step is checked, in a longer run its ends and samples between.
+/// The largest number of steps of a run in which every step is checked. In a longer run the ends and samples
+/// between them are checked.
 constexpr std::int64_t every_step_up_to = 20000;
 constexpr std::int64_t step_between_samples = 9973;  // a prime, so that the samples meet every period
 
 const std::vector<std::int64_t> run_lengths = {1, 2, 3, 1000, every_step_up_to, 10000000};
 const std::vector<std::int64_t> model_widths = {8, 384, 4096};
 
-/// The steps of a run at which its schedule is checked, ascending.
+/// Returns the steps at which the schedule of a run is checked, ascending.
 std::vector<std::int64_t> asked_steps(std::int64_t total) {
   std::vector<std::int64_t> steps;
   for (std::int64_t step = 1; step <= total;) {
@@ -37,7 +39,7 @@ double factor_at(const Schedule& schedule, std::int64_t step, const std::string&
               "; refuse invalid options in the constructor, before the run starts");
 }
 
-/// Returns the number of factors that were computed.
+/// Checks the factors of one run. Returns how many were computed.
 std::size_t check_run(const Schedule& schedule, std::int64_t total, const std::string& variant) {
   const auto at = [&](std::int64_t step) {
     return " at step " + std::to_string(step) + " of " + std::to_string(total) + " with " + variant;

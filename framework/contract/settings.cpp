@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parses the settings and puts them into the schemas of offers as defaults for every check.
+// Applies `exp plugin check -S KEY=VALUE`: parses the settings and puts them into the schemas of the plugin's
+// types as defaults for every check. worker/check_plugin_verb.cpp calls it. Read settings.hpp first.
 #include "contract/settings.hpp"
 
 #include <algorithm>
@@ -13,12 +14,13 @@
 namespace encore {
 namespace {
 
-/// Returns whether it is `data.type=NAME`, which belongs to the file of --data.
+/// Returns whether the setting is `data.type=NAME`, which belongs to the file of --data.
 bool chooses_reader(const Override& setting) {
   return setting.path == std::vector<std::string>{"data", "type"};
 }
 
-/// A layer has a table for each of its places, so any of them names it.
+/// Returns whether the path is the table of a part of this kind. A layer has a table for each of its places,
+/// so any of them names it.
 bool is_table_of(Kind kind, const std::vector<std::string>& path) {
   if (path.size() == 1) return true;
   std::string table;
@@ -27,7 +29,8 @@ bool is_table_of(Kind kind, const std::vector<std::string>& path) {
   return table == table_of(kind);
 }
 
-/// A required option with a default: default_options returns the value as chosen.
+/// Returns the schema with `value` as the chosen value of an option: a required option with a default, which
+/// default_options returns as chosen.
 Schema with_choice(const Schema& schema, const std::string& name, const OptionValue& value) {
   Schema chosen;
   for (Option option : schema.options()) {

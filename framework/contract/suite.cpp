@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collects the checks of an offer by its kind and runs them, so that one cause is one failure.
+// Runs the contract suite on one type of a plugin: collects the checks of its kind and runs them in order, so
+// that one cause is reported as one failure. worker/check_plugin_verb.cpp calls run_suite(). Read suite.hpp
+// first.
 #include "contract/suite.hpp"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The shared parts of the checks of all kinds, and the check of options, which every kind has: defaults,
-// variants, refusals. Place in the flow: suite.cpp puts the checks of an offer together.
+// The check of options, which every kind of plugin has (defaults, variants, refusals of wrong values), and
+// helpers of all checks: require(), digest_of(), option_variants(). suite.cpp adds the check to each type.
+// Read suite.hpp first.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -53,7 +54,8 @@ std::string refusal(const Schema& schema, const std::string& subject, Value tabl
   return text;
 }
 
-/// Swaps two letters, as in a typical mistake; appends one if that changes nothing.
+/// Returns the name with two letters swapped, as in a typical mistake, or with one more letter if that
+/// changes nothing.
 std::string mistyped(const std::string& name) {
   std::string wrong = name;
   if (wrong.size() > 2) std::swap(wrong[wrong.size() / 2], wrong[wrong.size() / 2 - 1]);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The check of layers that take a sum as their input (LayerPlan::take_sum): from trunk and branch they must
-// compute the bits that they compute from the sum, made before by another kernel. The gradients are then
-// right as well, because the other checks have compared them for the sum.
+// Checks layers that take a sum of two tensors as their input (LayerPlan::take_sum): from the two they must
+// compute the bits that they compute from their sum, made by another kernel before. Gradients need no check
+// here, because the other checks compare them for the sum. layer_checks.cpp calls check_sum(); read suite.hpp
+// first.
 #include "contract/suite.hpp"
 #include "contract/trial.hpp"
 #include "plugin_host/make_offer.hpp"
@@ -11,7 +12,8 @@ namespace {
 
 constexpr RandomKey key{3, 141, 59};
 
-/// A layer with a trunk and a branch, whose sum is made before it or by it.
+/// A layer under test with the two tensors of its sum, trunk and branch. The sum is made by another kernel
+/// before, or by the layer.
 class SummedLayer {
  public:
   SummedLayer(const Device& device, std::unique_ptr<Layer> layer, std::int64_t width, DType type,
@@ -40,7 +42,7 @@ class SummedLayer {
     return results;
   }
 
-  /// `shared`: the branch's gradient lies where the trunk's does.
+  /// Runs the layer, which makes the sum. `shared`: the branch's gradient lies where the trunk's does.
   std::vector<TrialResult> made_within(bool shared) {
     OwnedTensor x = rows(0), trunk = rows(1), dtrunk = rows(0), other = rows(0);
     x.set(branch_.values());
@@ -57,7 +59,7 @@ class SummedLayer {
     return plan_;
   }
 
-  /// The values of the trunk (1), the branch (2), the output's gradient (3); NaN (0).
+  /// Returns values of the trunk (1), the branch (2) or the output's gradient (3); NaN for 0.
   OwnedTensor rows(std::uint64_t purpose) const {
     OwnedTensor tensor(type_, {batch_.rows(), plan_.width()});
     if (purpose == 0)
@@ -67,7 +69,7 @@ class SummedLayer {
     return tensor;
   }
 
-  /// Both passes; x: the place of the sum after forward.
+  /// Runs both passes. x: the place of the sum after forward.
   std::vector<TrialResult> run(const OwnedTensor& x, Tensor dx, Tensor trunk = {}, Tensor dtrunk = {}) {
     const OwnedTensor output = rows(0);
     Step::Bound bound = memory_.bound(training_);

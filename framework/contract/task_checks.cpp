@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The checks of tasks, on records of the shared fields (sample_records.hpp) or of a file of the author's own.
+// The checks of tasks (task_checks, called by suite.cpp), on records of the shared fields
+// (sample_records.hpp) or of a file of the plugin's author. task_output_checks.cpp has those of outputs. Read
+// suite.hpp and task_samples.hpp first.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -34,7 +36,7 @@ class TaskCheck {
     fields.insert(fields.end(), samples_.needs().optional.begin(), samples_.needs().optional.end());
     require(std::set<std::string>(fields.begin(), fields.end()).size() == fields.size(),
             "fields() names a field twice");
-    // The reader of manifests must accept its manifest.
+    // The code that reads manifests must accept the manifest of this task.
     const nlohmann::json manifest =
         manifest_to_json({"plugin", "1", "", "plugin.so", {describe(samples_.offer())}});
     require(manifest_to_json(manifest_from_json(manifest)) == manifest,
@@ -101,7 +103,7 @@ class TaskCheck {
     return "a task restored from its knowledge has equal labels and encodings";
   }
 
-  /// Lengths, columns, ids and targets are what encode_records requires.
+  /// Checks that lengths, columns, ids and targets are as encode_records requires.
   std::string encoding() const {
     std::size_t sets = 0;
     for (const OptionsVariant& variant : option_variants(samples_.offer().options))
@@ -142,7 +144,7 @@ class TaskCheck {
            "finds every race";
   }
 
-  /// Packs the training set as a run would, epoch by epoch.
+  /// Checks drawn examples: packs the training set as a run would, epoch by epoch.
   std::string drawing() const {
     const auto task = samples_.prepared(roomy);
     if (!task->draws()) return "every epoch sees the same numbers";
@@ -270,7 +272,7 @@ class TaskCheck {
     }
   }
 
-  /// Whether the example is that of the set.
+  /// Returns whether the example equals the one of this number in the set.
   static bool holds(const ExampleSet& set, std::size_t number, const EncodedExample& example) {
     const Run of = set.sequences(number);
     EncodedExample expected;
@@ -302,7 +304,7 @@ class TaskCheck {
   TaskSamples samples_;
 };
 
-/// The same checks for records with the fields that the task can do without.
+/// Runs the same checks for records with the fields that the task can do without.
 std::string with_optional_fields(const Offer& offer, const CheckData& data) {
   const TaskSamples samples(offer, data, true);
   const TaskCheck check(samples);

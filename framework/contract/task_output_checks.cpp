@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The checks of the results that a task makes from outputs: measures, labelled records, answers.
+// Checks what a task computes from the outputs of a model: measures, labelled records, answers.
+// task_checks.cpp calls task_output_checks(). Read suite.hpp and task_samples.hpp first.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -108,7 +109,7 @@ class OutputCheck {
   static inline const std::vector<std::string> lines = {"Anna lives in Lund", "", "rain , rain",
                                                         "Zürich \xF0\x9F\x99\x82"};
 
-  /// Empty if the task does not take a line.
+  /// Returns the records of a typed line; nothing if the task does not take a line.
   static std::optional<Records> typed_records(const Task& task) {
     const auto with_separator = [](char separator) {
       std::vector<std::string> some = lines;
@@ -129,7 +130,8 @@ class OutputCheck {
                                               field + "\", which is not a probability");
   }
 
-  /// For classes that exclude each other; `largest`: the answer is the most probable of them.
+  /// Checks scores of classes that exclude each other: they sum to 1. `largest`: the answer is the most
+  /// probable class.
   static void require_distribution(double score, const std::map<std::string, double>& scores, bool largest) {
     double sum = 0.0, most = 0.0;
     for (const auto& [label, each] : scores) {
@@ -203,7 +205,7 @@ class OutputCheck {
     return found == records.fields().end() ? nullptr : &found->values;
   }
 
-  /// The statistics of an example, by the names of columns and keys.
+  /// The statistics of an example, keyed by the names of columns and keys.
   using Added = std::map<std::array<std::string, 3>, double>;
   static Added added_by(const Statistics& statistics, std::size_t example) {
     Added all;
@@ -213,8 +215,8 @@ class OutputCheck {
     return all;
   }
 
-  /// Whether the statistics of an example depend on it alone. They need not: a rank among the examples of the
-  /// set does not.
+  /// Returns whether the statistics of an example depend on it alone. They need not: a rank among the
+  /// examples of the set does not.
   bool counts_each_by_itself(const Task& task, const Records& records, const Statistics& together) const {
     for (std::size_t i = 0; i < records.size(); ++i) {
       const Records one = record_of(records, i);
@@ -243,7 +245,7 @@ class OutputCheck {
     return statistics;
   }
 
-  /// Whether the selecting measure distinguishes perfect outputs from arbitrary ones.
+  /// Returns whether the selecting measure distinguishes perfect outputs from arbitrary ones.
   bool compare(const Statistics& perfect, const Statistics& arbitrary, bool truth_is_known) const {
     bool told_apart = false;
     for (const Measure& measure : samples_.offer().measures) {

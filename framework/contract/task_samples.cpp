@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes two splits of sample records, encodes them, and builds correct or arbitrary outputs.
+// TaskSamples: makes a training set and a development set of sample records, encodes them with the task under
+// test, and makes correct or arbitrary outputs of a model. task_checks.cpp and task_output_checks.cpp use it.
+// Read task_samples.hpp first.
 #include "contract/task_samples.hpp"
 
 #include <algorithm>
@@ -24,7 +26,7 @@ std::vector<OutputRule> rules_of(const Task& task) {
   return rules;
 }
 
-/// Empty strings where the truth has none.
+/// Returns the truth of each record as text; empty strings for records without one.
 Records::Texts true_texts(const TaskFields& fields, const Records& records) {
   for (const std::string& field : fields.truth)
     for (const Records::Field& each : records.fields())
@@ -81,7 +83,7 @@ Records TaskSamples::records_of(SampleSet set) const {
           fields);
     refused = "reader \"" + reader.name + "\" does not give " + quoted_list(missing) + ", which it needs; ";
   }
-  // A file for a reader of the plugin need not be one for its task.
+  // A file for a reader of the plugin need not fit its task.
   if (!data_.readers.empty() && !data_.chosen) return sample_records(fields, set);
   throw Error("--data " + data_.name() + ": " +
               (refused.empty() ? "the plugin has no reader for it; " : refused) + "name one that gives " +

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tensors of tests: memory on the device, values through the host.
+// Tensors, batches and plans for the contract suite and for tests: they allocate memory on the device and
+// copy values through the host. Bytes on either side of a tensor show a write outside. Read test_memory.hpp
+// first.
 #include "contract/test_memory.hpp"
 
 #include <algorithm>
@@ -27,7 +29,8 @@ void visit(DType type, const auto& body) {
 
 using Memory = Kokkos::View<std::byte*, DeviceMemory>;
 
-/// The bytes on either side of a tensor: numbers that change a sum with them, in every type.
+/// The byte that fills the memory on either side of a tensor: in every type it is a number that changes a
+/// sum.
 constexpr std::byte guard{0xC0};
 #if defined(__SANITIZE_ADDRESS__)
 constexpr std::size_t guard_bytes = 0;  // the sanitizer finds more: reads, too
@@ -42,8 +45,8 @@ Bytes guard_behind(const Tensor& tensor) {
   return {static_cast<std::byte*>(tensor.data) + tensor.bytes(), guard_bytes};
 }
 
-/// A copy from the host: deep_copy(memory, guard) would launch a kernel of Kokkos that captures a view, for
-/// which nvcc and the host's compiler take different sizes (docs/guides/backends.md).
+/// Copies the pattern from the host. deep_copy(memory, guard) would launch a kernel of Kokkos that captures a
+/// view, for which nvcc and the host's compiler take different sizes (docs/guides/backends.md).
 void write_guard(const Bytes& memory) {
   static const std::vector<std::byte> pattern(guard_bytes, guard);
   Kokkos::deep_copy(
@@ -65,8 +68,8 @@ std::shared_ptr<Memory> take_memory(std::size_t bytes) {
 
 #else
 
-/// Memory of destroyed tensors, by size: a GPU takes longer to allocate memory than to compute a test's
-/// tensor.
+/// Returns the memory of destroyed tensors, by size. It is used again, because a GPU takes longer to allocate
+/// memory than to compute a test's tensor.
 std::map<std::size_t, std::vector<Memory>>& spare_memory() {
   static std::map<std::size_t, std::vector<Memory>> spare;
   return spare;

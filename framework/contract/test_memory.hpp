@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory for tests: tensors, batches and plans that own the memory that the host owns in a real run. Values
-// cross as double. Read next: trial.hpp, one layer or head in such memory.
+// Tensors, batches and plans for tests, which own the memory that the host program owns in a real run. Values
+// are passed as double. The contract suite and unit tests use them. Read next: trial.hpp, one layer or head
+// in such memory.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +20,8 @@
 
 namespace encore {
 
-/// A tensor with memory of its own on the device. Values cross as double for every element type. Before
-/// and behind it lies a pattern, so that writes of a kernel there are noticed.
+/// A tensor with memory of its own on the device. Values are passed as double for every element type. A
+/// pattern lies before and after it, so that writes of a kernel there are noticed.
 class OwnedTensor {
  public:
   OwnedTensor() = default;
@@ -31,7 +32,8 @@ class OwnedTensor {
   std::vector<double> values() const;
   void set(const std::vector<double>& values);
   void fill(double value) { set(std::vector<double>(static_cast<std::size_t>(tensor_.size()), value)); }
-  /// "past the end of NAME" or "before the start of NAME" if a kernel has written there, else empty.
+  /// Returns "past the end of NAME" or "before the start of NAME" if a kernel has written there, else an
+  /// empty string.
   std::string overrun(const std::string& name) const;
 
  private:
@@ -44,7 +46,7 @@ inline void require_within(const char* pass, const std::string& overrun) {
   if (!overrun.empty()) throw Error(std::string(pass) + " writes " + overrun);
 }
 
-/// `count` numbers from a normal distribution, a pure function of seed and purpose.
+/// Returns `count` numbers from a normal distribution, a pure function of seed and purpose.
 std::vector<double> normal_values(std::int64_t count, std::uint64_t seed, double deviation = 1.0);
 
 /// A batch of sequences of the given lengths with its tables on the device. Token numbers (below
@@ -54,8 +56,8 @@ class OwnedBatch {
  public:
   static constexpr std::int64_t default_vocabulary = 17;
 
-  /// `numbers`: the number of each sequence's example, ascending; 100, 103, 106, ... if there are none.
-  /// `firsts`: the position of each sequence's first row, if it continues rows of earlier passes; 0.
+  /// `numbers` has the number of each sequence's example, ascending; empty: 100, 103, 106, ... `firsts` has
+  /// the position of each sequence's first row, if it continues rows of earlier passes; empty: 0.
   explicit OwnedBatch(const std::vector<std::int64_t>& lengths, std::int64_t vocabulary = default_vocabulary,
                       std::vector<std::int64_t> numbers = {}, const std::vector<std::int64_t>& firsts = {}) {
     std::vector<double> ids, offsets{0.0}, sequence, positions, examples;
@@ -92,16 +94,16 @@ class OwnedBatch {
   operator const RowSet&() const { return batch_; }
   const RowSet& batch() const { return batch_; }
   BatchSize size() const { return {batch_.size, {}, 0}; }
-  /// OwnedTensor::overrun of the tables of the batch.
+  /// Returns OwnedTensor::overrun of the tables of the batch.
   std::string overrun() const {
     for (const OwnedTensor& table : memory_)
       if (std::string found = table.overrun("a table of the batch"); !found.empty()) return found;
     return "";
   }
-  /// First row of each sequence, then the number of rows.
+  /// Returns the first row of each sequence, then the number of rows.
   const std::vector<std::int64_t>& offsets() const { return offsets_; }
   std::int64_t rows() const { return batch_.size.tokens; }
-  /// Example and position of a row.
+  /// These return the example and the position of a row.
   std::int64_t example(std::int64_t row) const { return static_cast<std::int64_t>(rows_[0][index(row)]); }
   std::int64_t position(std::int64_t row) const { return static_cast<std::int64_t>(rows_[1][index(row)]); }
 
@@ -118,11 +120,12 @@ class OwnedBatch {
   std::vector<std::int64_t> offsets_;
 };
 
-/// All memory that a plan requests, for one batch: as the host does in a real run, without sharing memory.
+/// All memory that a plan requests for one batch, as the host has it in a real run, but without sharing
+/// memory.
 class OwnedPlan {
  public:
-  /// Parameters get their initial values plus noise: zeros and ones would hide mistakes, such as a bias that
-  /// is not added or a gain that is not applied.
+  /// Allocates the memory. Parameters get their initial values plus noise: zeros and ones would hide
+  /// mistakes, such as a bias that is not added or a gain that is not applied.
   OwnedPlan(const Device& device, const LayerPlan& plan, const BatchSize& size, DType type,
             std::uint64_t seed, double noise = 0.2)
       : plan_(&plan) {
@@ -156,14 +159,14 @@ class OwnedPlan {
                                                                                      : bound_buffers_[i]);
   }
 
-  /// Valid while the plan is. In evaluation there are no backward buffers.
+  /// Returns the memory for a step, valid as long as the plan. In evaluation there are no backward buffers.
   Step::Bound bound(bool training) const {
     return {.parameters = bound_parameters_,
             .gradients = bound_gradients_,
             .buffers = training ? bound_buffers_ : evaluation_buffers_,
             .keys = keys_};
   }
-  /// The seed of the random streams; 1 at first.
+  /// Sets the seed of the random streams; it is 1 at first.
   void set_step(std::uint64_t step) {
     for (RandomKey& key : keys_) key.step = step;
   }
@@ -175,7 +178,7 @@ class OwnedPlan {
       buffers_[i].fill(std::numeric_limits<double>::quiet_NaN());
     }
   }
-  /// OwnedTensor::overrun of all memory that the plan requests.
+  /// Returns OwnedTensor::overrun of all memory that the plan requests.
   std::string overrun() const {
     std::string found;
     for (std::size_t i = 0; i < buffers_.size() && found.empty(); ++i)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs a layer or head for the tests of a plugin's author. Read encore/testing.hpp first.
+// run_layer() and run_head() of the library encore_testing, by which the tests of a plugin's author run a
+// layer or head. They are public, so their signatures never change. Read encore/testing.hpp first.
 #include <encore/testing.hpp>
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 namespace encore {
 namespace {
 
-/// Open until the program ends.
+/// Starts Kokkos, which stays open until the program ends.
 void start_kokkos() {
   static const KokkosSession kokkos;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The check of optimizers on a table with a row per token: an update that knows which rows have no gradient
-// computes the bits of one that reads their zeros.
+// Checks optimizers on a table with one row per token: an update that gets the list of rows with a gradient
+// must compute the bits of one that reads zeros for the others. optimizer_checks.cpp calls
+// check_token_rows(); read suite.hpp first.
 #include <algorithm>
 
 #include "contract/suite.hpp"
@@ -13,7 +14,8 @@ namespace {
 
 constexpr std::int64_t table_rows = 12, table_width = 300;
 
-/// A table of tokens and a bias. `told`: the optimizer gets the host's knowledge of the gradients.
+/// An optimizer with a table of tokens and a bias. `told`: the optimizer gets the list of rows with a
+/// gradient.
 class TableTrial {
  public:
   TableTrial(const Device& device, const Offer& offer, bool told)
@@ -28,7 +30,7 @@ class TableTrial {
     write(block_.values(), normal_values(block_.values().size(), 1));
   }
 
-  /// One update, in which the bias and the rows of these tokens, sorted, have a gradient.
+  /// Makes one update, in which the bias and the rows of these tokens, sorted, have a gradient.
   void step(const std::vector<double>& tokens) {
     block_.zero_gradients();
     mark(tokens);
@@ -44,7 +46,7 @@ class TableTrial {
     device_.fence();
   }
 
-  /// Values, then each state.
+  /// Returns a digest of the values, then each state.
   std::string digest() const {
     std::vector<double> all;
     const auto append = [&](Tensor block) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The checks of tokenizers: vocabularies trained from a small text, and their results on other inputs.
+// The checks of tokenizers (tokenizer_checks, called by suite.cpp): each trains a vocabulary from a small
+// text, then encodes and decodes other inputs. Read suite.hpp first.
 #include <algorithm>
 #include <span>
 
@@ -20,7 +21,7 @@ const TextCounts& small_text() {
   return words;
 }
 
-/// Inputs that the small text lacks.
+/// Returns inputs with characters that the small text lacks.
 const std::vector<std::string>& odd_texts() {
   static const std::vector<std::string> texts = {"unseen",
                                                  "Zürich",
@@ -52,13 +53,13 @@ std::vector<std::int32_t> encode_all(const Tokenizer& tokenizer) {
   return tokens;
 }
 
-/// Lines with white space in them, as in a language model's training text.
+/// Returns lines with white space, as in a language model's training text.
 const TextCounts& long_texts() {
   static const TextCounts texts = {{"the low other", 4}, {" new  paper\tnew lower\n", 3}, {"the widest", 2}};
   return texts;
 }
 
-/// Words of lower-case letters that stand in the small text often enough for any tokenizer.
+/// Words of lower-case letters that are frequent enough in the small text for any tokenizer.
 constexpr std::string_view simple_words[] = {"the", "then", "other", "low", "lower", "new"};
 
 bool is_white_space(char c) {
@@ -131,7 +132,7 @@ std::string check_encoding(const Offer& offer) {
   return "numbers within the vocabulary, appended to the list";
 }
 
-/// The error in the ranges of one text; empty if there is none.
+/// Returns the error in the byte ranges of one text; empty if there is none.
 std::string problem_of(std::span<const ByteRange> ranges, std::string_view text, bool drops_text) {
   std::size_t covered = 0;
   for (std::size_t i = 0; i < ranges.size(); ++i) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Layers in memory that holds only values that the contract promises.
+// Trial: one layer under test, in memory that holds only values that the contract promises. layer_checks.cpp
+// makes trials with make_trial(); head_trial.cpp is the same for heads. Read trial.hpp first.
 #include "contract/trial.hpp"
 
 #include <algorithm>
@@ -21,14 +22,15 @@ namespace {
 
 constexpr double marker = 0.5;  // the value of parameter gradients before backward
 
-/// Another stack, whose rows a layer may read: the same number of sequences, of other lengths.
+/// Returns the lengths of another stack, whose rows a layer may read: the same number of sequences, of other
+/// lengths.
 std::vector<std::int64_t> other_lengths(const std::vector<std::int64_t>& lengths) {
   std::vector<std::int64_t> other;
   for (const std::int64_t length : lengths) other.push_back(length == 0 ? 0 : 1 + 3 * length % 7);
   return other;
 }
 
-/// The relations that a layer learns: rows of a teacher of another width, compared whole.
+/// The teacher of a layer with relations: its rows have another width and are compared whole.
 struct RelationTeacher {
   static constexpr std::int64_t width = 6;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Trial: one layer or head with a batch of its own, and a host as strict as the contract in encore/layer.hpp:
-// memory without a promised content is filled with NaN before each pass, so that code which
-// relies on it fails at once. Place in the flow: layer_checks.cpp runs every check of the suite on trials.
+// Trial: one layer or head with a batch of its own, as the contract in encore/layer.hpp allows it: memory
+// without a promised content is filled with NaN before each pass, so that code that relies on it fails at
+// once. layer_checks.cpp runs every check of layers and heads on trials. Read next: suite.hpp.
 #pragma once
 
 #include <limits>
@@ -26,9 +26,9 @@ struct TrialSetup {
   DType type = DType::float64;
   std::uint64_t seed = 1;
   bool training = true;
-  Space targets = Space::tokens;  ///< of a head: the space of the task's column "targets"
-  bool weighed = false;           ///< of a head: the task has the column "weights" beside it
-  bool taught = false;            ///< it has a teacher, for a head, or for a layer with relations
+  Space targets = Space::tokens;  ///< for a head: the space of the task's column "targets"
+  bool weighed = false;           ///< for a head: the task has the column "weights" too
+  bool taught = false;            ///< the head, or the layer with relations, has a teacher
 };
 
 /// A tensor that a pass has computed.
@@ -52,34 +52,36 @@ class Trial {
   /// Runs `backward` after `forward`. Parameter gradients hold 0.5 before, and backward must add to them;
   /// `held` is the value of the input's gradient before. Throws Error if a rule of the contract is broken.
   void backward(double held = std::numeric_limits<double>::quiet_NaN());
-  /// The result of the last forward pass as one number: a weighted sum of the outputs, or of the losses.
+  /// Returns the result of the last forward pass as one number: a weighted sum of the outputs, or of the
+  /// losses.
   double objective() const;
-  /// The same for another forward pass, at a point near a checked one: only computes.
+  /// Runs another forward pass, at a point near a checked one, and returns its objective. It only computes
+  /// and checks nothing.
   double objective_here();
-  /// Input and parameters with the gradients of the last backward pass.
+  /// Returns input and parameters with the gradients of the last backward pass.
   std::vector<CheckedTensor> tensors();
-  /// The results of the last passes: output (losses, predictions), and in training all gradients.
+  /// Returns the results of the last passes: output (losses, predictions), and in training all gradients.
   std::vector<TrialResult> results();
 
-  /// The host's part of a pass, apart from the object's: only fills memory. For counting the work of the
-  /// object.
+  /// These functions do the host's part of a pass (fill memory) and the object's part (launch) separately, so
+  /// that the work of the object can be counted.
   void prepare_forward();
   void prepare_backward(double held);
   void launch_forward();
   void launch_backward();
 
   const OwnedBatch& batch() const { return batch_; }
-  /// The declarations of the object.
+  /// Returns the declarations of the object.
   virtual const LayerPlan& plan() const = 0;
-  /// The seed of the random numbers of the passes that follow.
+  /// Sets the seed of the random numbers of the passes that follow.
   void set_step(std::uint64_t step) { memory().set_step(step); }
-  /// The results of the last forward pass, without gradients.
+  /// Returns the results of the last forward pass, without gradients.
   const std::vector<TrialResult>& forward_results() const { return outputs_; }
-  /// HeadPlan::couple_sequences of a head; false for a layer.
+  /// Returns HeadPlan::couple_sequences of a head; false for a layer.
   virtual bool couples_sequences() const { return false; }
 
  protected:
-  /// An input of an object, with its gradient.
+  /// An input of the layer or head, with its gradient.
   struct Input {
     std::string name;
     SpaceRows rows;
@@ -87,7 +89,7 @@ class Trial {
     OwnedTensor* gradient = nullptr;
   };
 
-  /// Numbers that depend on example, position and channel only, not on the row.
+  /// Returns numbers that depend only on example, position and channel, not on the row.
   std::vector<double> row_values(const SpaceRows& rows, std::int64_t width, std::uint64_t purpose) const;
 
   virtual OwnedPlan& memory() = 0;
@@ -97,10 +99,10 @@ class Trial {
   virtual void poison_output() = 0;
   virtual double read_objective() const = 0;
   virtual std::vector<TrialResult> outputs() const = 0;
-  /// OwnedTensor::overrun of tensors outside of memory() and the inputs.
+  /// Returns OwnedTensor::overrun of tensors outside of memory() and the inputs.
   virtual std::string overrun_outside() = 0;
-  /// Before and after backward: hides memory that need not be there; checks that read-only memory is
-  /// unchanged.
+  /// Called before and after backward: hides memory that need not be there, and checks that read-only memory
+  /// is unchanged.
   virtual void hide_before_backward() {}
   virtual void require_unchanged() const {}
 
@@ -112,7 +114,7 @@ class Trial {
   /// Fills the inputs when they are first needed.
   void fill_inputs();
   void require_inputs(const char* pass);
-  /// Checks that neither pass changes parameters, or writes beside any tensor.
+  /// Checks that the passes do not change parameters, and do not write beside any tensor.
   void require_parameters(const char* pass, const std::vector<std::vector<double>>& before);
   void require_guards(const char* pass);
   std::vector<std::vector<double>> parameter_values();
@@ -120,19 +122,20 @@ class Trial {
   void require_token_rows();
 
   std::vector<std::vector<double>> input_values_;
-  std::vector<TrialResult> outputs_;  ///< of the last forward pass; backward may find them gone
+  std::vector<TrialResult> outputs_;  ///< of the last forward pass; backward may overwrite the tensors
 };
 
-/// Builds the object from an offer of kind layer or head. `smoothing`: a head's label smoothing. Throws the
-/// errors of the plugin's constructor and of `declare`.
+/// Makes a trial of an offer of kind layer or head. `smoothing`: a head's label smoothing. Throws the errors
+/// of the plugin's constructor and of `declare`.
 std::unique_ptr<Trial> make_trial(const Device& device, const Offer& offer, const Options& options,
                                   const TrialSetup& setup, double smoothing = 0.0);
-/// A layer that exists already and has not declared anything.
+/// Makes a trial of an existing layer that has not declared anything.
 std::unique_ptr<Trial> make_trial(const Device& device, std::unique_ptr<Layer> layer,
                                   const TrialSetup& setup);
 
-/// Runs both passes and compares every gradient with differences, away from kinks: `make` makes the trial for
-/// a seed. `size`: as in GradientCheck. Throws Error when a rule is broken or no smooth point is found.
+/// Runs both passes and compares every gradient with numeric differences, away from kinks. `make` makes the
+/// trial for a seed. `size` is as in GradientCheck. Throws Error if a rule is broken or no smooth point is
+/// found.
 GradientReport check_gradients(const std::function<std::unique_ptr<Trial>(std::uint64_t seed)>& make,
                                double size = 1.0);
 

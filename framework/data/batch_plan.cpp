@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shuffles, sorts and cuts examples into batches. The generator is SplitMix64's finaliser over a counter,
-// because the standard library's shuffle and distributions differ between libraries. Runs depend on every
-// draw, so the order of draws never changes.
+// Decides the batches of an epoch (plan_epoch) and of an evaluation: shuffles, sorts and cuts the examples.
+// The random generator is SplitMix64's finaliser over a counter, because shuffle and distributions of the
+// standard library differ between libraries. The results of all runs depend on every draw, so the order of
+// draws never changes. Read batch_plan.hpp first.
 #include "data/batch_plan.hpp"
 
 #include <algorithm>
@@ -109,11 +110,11 @@ class LengthSorter {
   }
 
   std::span<const std::int32_t> lengths_;
-  std::vector<std::size_t> places_;  ///< by length: the place of its next example
+  std::vector<std::size_t> places_;  ///< the place of the next example of each length
   std::vector<std::int32_t> sorted_;
 };
 
-/// Sorts by the length that is counted, so that batches are full, and within it by all rows.
+/// Sorts by the length that fills batches, then by all rows.
 class Sorter {
  public:
   Sorter(const ExampleLengths& lengths, const BatchOptions& options) : by_rows_(lengths.rows) {

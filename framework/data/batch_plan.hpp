@@ -41,12 +41,13 @@ ExampleLengths example_lengths(const ExampleSet& set);
 std::vector<std::vector<std::int32_t>> plan_epoch(const ExampleLengths& lengths, const BatchOptions& options,
                                                   std::int64_t epoch);
 
-/// Visits the same batches without copies and in another order than training: calls visit(members) for each,
+/// Visits the batches of plan_epoch() without copies and in another order: calls visit(members) for each,
 /// with members in any order.
 void visit_batches(const ExampleLengths& lengths, const BatchOptions& options, std::int64_t epoch,
                    const std::function<void(std::span<const std::int32_t> members)>& visit);
 
-/// Returns whether all epochs have batches of equal lengths, because one pool is sorted alike in all of them.
+/// Returns whether all epochs have batches of equal lengths: one pool holds all examples and is sorted in the
+/// same way in each epoch.
 bool epochs_are_alike(const ExampleLengths& lengths, const BatchOptions& options);
 
 /// A number of batches, and the epochs from which they come; the last epoch may end early.
@@ -54,16 +55,17 @@ struct TrainingLength {
   std::int64_t steps = 0;
   std::int64_t epochs = 0;
 };
-/// Returns `steps` batches if it is above 0, otherwise those of `epochs` epochs.
+/// Returns a length of `steps` batches if it is above 0, otherwise that of `epochs` epochs.
 TrainingLength training_length(const ExampleLengths& lengths, const BatchOptions& options,
                                std::int64_t epochs, std::int64_t steps);
 
 enum class EvaluationOrder : std::uint8_t {
   by_length,  ///< equal lengths by number
-  as_stored,  ///< for losses that depend on which examples stand together
+  as_stored,  ///< for losses that depend on which examples are in one batch
 };
 
-/// Returns batches for evaluation. Nothing is shuffled, members are ascending, and the seed does not count.
+/// Returns the batches of an evaluation. Nothing is shuffled, members are ascending, and the seed has no
+/// effect.
 std::vector<std::vector<std::int32_t>> plan_evaluation(const ExampleLengths& lengths,
                                                        const BatchOptions& options,
                                                        EvaluationOrder order = EvaluationOrder::by_length);

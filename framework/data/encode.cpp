@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Several threads encode parts of the set, which are then joined in order. Read encode.hpp first.
+// Encodes the records of a data set (encode_records, called by tasks/task_sets.cpp): several threads encode
+// parts of the set, which are joined in order, so the number of threads has no effect. Read encode.hpp first.
 #include "data/encode.hpp"
 
 #include <algorithm>

@@ -9,7 +9,7 @@
 
 namespace encore {
 
-/// Returns the records in their order, an example for each. Leaves out truth columns that every record leaves
+/// Returns one example for each record, in their order. Leaves out truth columns that every record leaves
 /// empty. The number of threads changes only the time. Throws Error if the task gives a sequence that is
 /// empty or longer than max_length, columns that do not fit it, or an id outside the vocabulary.
 ExampleSet encode_records(const Task& task, const Records& records, const Tokenizer& tokenizer,

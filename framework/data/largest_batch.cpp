@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sizes every batch to come, or uses a bound if that would take too long. Read largest_batch.hpp first.
+// Computes the size of the largest batch of a training: sizes every batch to come, or uses an upper bound if
+// that would take too long. The trainer and the engine call it before they plan memory. Read
+// largest_batch.hpp first.
 #include "data/largest_batch.hpp"
 
 #include <algorithm>
@@ -189,8 +191,8 @@ BatchSize largest_batch(const ExampleSet& set, const BatchOptions& options, cons
   const BatchSize bound = examples.bound(lengths, options);
   require_countable_rows(bound, options);
   const auto count = std::max<std::int64_t>(1, static_cast<std::int64_t>(set.size()));
-  // The order of equal lengths, and differences between examples of one length, matter only if a batch is cut
-  // further.
+  // Lengths decide all sizes unless a batch is cut further: then the order of equal lengths, and differences
+  // between examples of one length, matter.
   const bool lengths_decide =
       shards == 1 && set.arrays().sequences.empty() && !set.has_target() && bound.picked == 0;
   const bool all_alike = lengths_decide && epochs_are_alike(lengths, options);

@@ -19,7 +19,7 @@ namespace encore {
 BatchSize largest_batch(const ExampleSet& set, const BatchOptions& options, const Packing& packing,
                         std::int64_t shards, std::int64_t first_epoch, std::int64_t epochs);
 
-/// Returns the same for evaluation.
+/// Returns for each size the largest over all batches of an evaluation.
 BatchSize largest_evaluation_batch(const ExampleSet& set, const BatchOptions& options, EvaluationOrder order);
 
 /// Returns for each size the larger of the two.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Computes offsets, borders and sizes: the places of a batch's rows. Read packed_batch.hpp first.
+// Computes the layout of a packed batch: offsets of its sequences, borders of its shards, and sizes.
+// packing.cpp and largest_batch.cpp call lay_out. Read packed_batch.hpp first.
 #include "data/packed_batch.hpp"
 
 #include <algorithm>

@@ -32,10 +32,11 @@ struct PackedRows {
   RowSetSize size() const;
 };
 
-/// With `padded`, the padding behind a sequence is a sequence of its own: no row attends to it, so losses
-/// equal those of the packed batch, and all row-wise work on padding is done. Only `tokens` are padded.
+/// The rows of one batch with the columns of its examples. With `padded`, the padding after a sequence is a
+/// sequence of its own: no row attends to it, so losses equal those of the packed batch, and all row-wise
+/// work on padding is done. Only `tokens` are padded.
 struct PackedBatch : PackedRows {
-  PackedRows target;                    ///< of tasks with a second text
+  PackedRows target;                    ///< rows of the second text, if the task has one
   std::vector<std::int64_t> sequences;  ///< (B) the number of each in the data set
   std::vector<std::int32_t>
       borders;                       ///< sequences before which the batch may be cut; the first 0, the last B
@@ -43,7 +44,7 @@ struct PackedBatch : PackedRows {
   std::vector<std::int32_t> segments;  ///< (N) of the rows of tokens, below BatchNeeds::segments; or empty
   std::vector<EncodedExample::Column> columns;  ///< one per BatchNeeds::columns
   std::vector<bool> known;                      ///< whether the set has that column
-  std::int64_t real_tokens = 0;                 ///< rows without padding, target included
+  std::int64_t real_tokens = 0;                 ///< number of rows without padding, target included
   std::vector<double> weights;                  ///< what each loss is divided by; 0 where it is not known
 
   BatchSize size() const;
@@ -63,7 +64,7 @@ std::vector<SequenceRange> cut_shards(std::span<const std::int32_t> offsets,
 /// Returns the size of the sequences between these offsets.
 RowSetSize size_between(std::span<const std::int32_t> offsets);
 
-/// Sets offsets of both row sets, sequences, borders and real_tokens of `batch`. Nothing else
+/// Computes the layout of `batch`: offsets of both row sets, sequences, borders and real_tokens. Nothing else
 /// changes.
 void lay_out(const ExampleSet& set, std::span<const std::int32_t> members, const Packing& packing,
              PackedBatch& batch);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies the numbers to where packed_batch.cpp has laid them out, sequence by sequence. Read packing.hpp
-// first.
+// Packer: copies the numbers of the examples to the places that packed_batch.cpp has computed, sequence by
+// sequence. The trainer and the evaluators call pack() for each batch. Read packing.hpp first.
 #include "data/packing.hpp"
 
 #include <algorithm>
@@ -221,7 +221,8 @@ void Packer::append(std::size_t s, std::size_t first, PackedBatch& batch) {
   }
 }
 
-/// Positions continue behind the sequence, so that no two rows share their random numbers.
+/// Appends padding. Its positions continue after the sequence, so that no two rows share their random
+/// numbers.
 void Packer::append_padding(std::size_t length, std::size_t first_position, PackedBatch& batch) {
   batch.ids.insert(batch.ids.end(), length, packing_.padding_id);
   count_up(length, first_position, batch.positions);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Packs batches: the rows of one batch without padding, with the columns that the model's head needs.
 // The flow is: batch_plan.hpp chooses examples -> Packer -> model/device_batch.hpp.
-//
 //   Packer packer(set, model.needs(), packing);
 //   for (const std::vector<std::int32_t>& members : plan_epoch(lengths, options, epoch))
 //     packer.pack(members, batch);   // reuses the memory of `batch`
@@ -20,17 +19,18 @@
 
 namespace encore {
 
-/// In BatchNeeds::losses: the loss is divided by the number of rows of the first text, not by a column.
+/// In BatchNeeds::losses: the loss is divided by the number of rows of the first text, instead of by a
+/// column.
 inline constexpr int every_row = -1;
 
 /// Says what a model reads of a batch.
 struct BatchNeeds {
   std::vector<ColumnNeed> columns = {};
   std::vector<int> losses = {};  ///< for each loss the column that it is divided by, or every_row
-  std::int64_t vocabulary = 0;   ///< ids are below it
-  std::int64_t segments = 0;     ///< those of the column "segments" are below it; 0: it does not read them
-  bool picked = false;           ///< whether it reads the rows that are picked
-  bool target = false;           ///< whether it has a decoder over the second text
+  std::int64_t vocabulary = 0;   ///< all ids are below it
+  std::int64_t segments = 0;     ///< values of the column "segments" are below it; 0: it is not read
+  bool picked = false;           ///< whether the model reads the picked rows
+  bool target = false;           ///< whether the model has a decoder over the second text
 };
 
 class Packer {
@@ -39,7 +39,8 @@ class Packer {
   /// needs, has it in another type, or holds a number that a kernel must not index with.
   Packer(const ExampleSet& set, BatchNeeds needs, Packing packing = {});
 
-  /// From now on, for training, examples are as the task draws them, if it draws any (Task::draws).
+  /// Makes the following batches from examples as the task draws them in this epoch, if it draws any
+  /// (Task::draws). For training only.
   void draw(const Task& task, std::uint64_t seed, std::int64_t epoch);
   /// Fills `batch` and reuses its memory. `members` are numbers of examples.
   void pack(std::span<const std::int32_t> members, PackedBatch& batch);
@@ -67,7 +68,7 @@ class Packer {
   const Task* task_ = nullptr;      ///< draws examples again in each epoch
   ExampleDraw draw_;
   EncodedExample drawn_;
-  std::vector<std::size_t> counts_, drawn_counts_;  ///< of its values, before and after
+  std::vector<std::size_t> counts_, drawn_counts_;  ///< numbers of its values, before and after drawing
 };
 
 }  // namespace encore

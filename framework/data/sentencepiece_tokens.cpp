@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the wire format of protocol buffers: a field is a key (its number times 8, plus how it is stored) and
-// the value. A message, string or bytes field is a length and that many bytes. Read sentencepiece_tokens.hpp
+// Reads the tokens of a SentencePiece model from its file in the wire format of protocol buffers: a field is
+// a key (its number times 8, plus how it is stored) and the value. A message, string or bytes field is a
+// length and as many bytes. vocabulary.cpp calls it. The file is untrusted. Read sentencepiece_tokens.hpp
 // first.
 #include "data/sentencepiece_tokens.hpp"
 
@@ -21,8 +22,8 @@ namespace {
 
 struct WireField {
   std::uint64_t number = 0;
-  std::string_view bytes;   ///< of one that has a length; else empty
-  std::uint32_t fixed = 0;  ///< of one that has four bytes
+  std::string_view bytes;   ///< the content of a field that has a length; else empty
+  std::uint32_t fixed = 0;  ///< the content of a field of four bytes
 };
 
 /// Iterates over the fields of one message, in their order.

@@ -19,7 +19,7 @@ struct SentencepieceContents {
   std::vector<std::pair<std::string, float>> tokens;  ///< with their scores
   std::string charsmap;                               ///< normalizer_spec.precompiled_charsmap
 };
-/// Throws Error like sentencepiece_tokens().
+/// Returns these contents of a model. Throws Error like sentencepiece_tokens().
 SentencepieceContents sentencepiece_contents(std::string_view model);
 
 }  // namespace encore

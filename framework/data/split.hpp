@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Split names the sets of an experiment by their role: train, dev and test.
+// Split: the role of a data set of an experiment: train, dev or test. Names of metrics ("dev/f1") and of
+// files begin with name_of(), so these names never change.
 #pragma once
 
 #include <array>

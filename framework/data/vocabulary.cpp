@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Recognises the format of a vocabulary file and reads its tokens in order. Read vocabulary.hpp first.
+// Reads a vocabulary file (load_vocabulary): recognises its format and returns its tokens in order. A token's
+// number is its position, and trained weights depend on it, so the order of every format stays. Read
+// vocabulary.hpp first.
 #include "data/vocabulary.hpp"
 
 #include <algorithm>
@@ -135,12 +137,12 @@ std::int64_t count_in(const std::filesystem::path& path, const char* name, std::
   return found->get<std::int64_t>();
 }
 
-/// The most rows of a T5's table behind the tokens of its model. Published models have at most 132, and
-/// models with added tokens have thousands.
+/// The largest number of rows that a T5's table has after the tokens of its model. Published models have at
+/// most 132, and models with added tokens have thousands.
 constexpr std::int64_t most_rows_behind = 100'000;
 
-/// Appends what a T5's table has behind the tokens of its model: its gaps, the first one last, and unused
-/// rows up to the number that config.json gives.
+/// Appends the rows that a T5's table has after the tokens of its model: its gaps, the first one last, and
+/// unused rows up to the number that config.json gives.
 void append_t5_tokens(const std::filesystem::path& folder, std::vector<std::string>& tokens) {
   const std::int64_t own = std::ssize(tokens), rows = count_in(folder / "config.json", "vocab_size", own);
   if (rows > own + most_rows_behind)

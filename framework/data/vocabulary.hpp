@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads vocabulary files. A file has one token per line; its number is the line's number from 0. Behind the
-// tokens stand the merges of a byte-pair encoding, or models of SentencePiece. By its extension it may also
-// be tokenizer.json or vocab.json of a Hugging Face folder (beside vocab.json merges.txt, or source.spm and
-// target.spm), or a SentencePiece model (.model, .spm); spiece.model gets the tokens that the config.json of
-// a T5 beside it adds.
+// Reads vocabulary files for tokenizers. A file has one token per line; its number is the line's number from
+// 0. After the tokens follow the merges of a byte-pair encoding, or models of SentencePiece. By its extension
+// it may also be tokenizer.json or vocab.json of a Hugging Face folder (with merges.txt, or source.spm and
+// target.spm, in the same folder), or a SentencePiece model (.model, .spm). spiece.model gets also the tokens
+// that the config.json of a T5 in the same folder adds.
 #pragma once
 
 #include <filesystem>
@@ -29,8 +29,8 @@ inline constexpr const char* gap_token_beginning = "<extra_id_";
 inline constexpr const char* sentencepiece_header = "#sentencepiece";
 
 /// Returns the lines of a vocabulary file, as Tokenizer::load takes them. Throws Error naming file and line:
-/// missing or unreadable, not UTF-8, an empty line, a token that stands twice, no unknown token such as
-/// `[UNK]`. Tokenizer::load checks what else a tokenizer needs.
+/// missing or unreadable, not UTF-8, an empty line, a duplicate token, no unknown token such as `[UNK]`.
+/// Tokenizer::load checks what else a tokenizer needs.
 std::vector<std::string> load_vocabulary(const std::filesystem::path& path);
 
 /// Returns the names of the files beside it that load_vocabulary() also reads.
