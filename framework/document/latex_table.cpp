@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Estimates the widths of columns and shares the width of the page among them.
+// Implements latex_table(): estimates the widths of columns, shares the width of the page among them, and
+// writes a longtable. latex.cpp calls it. The sizes below are those of reports/report.tex and Computer
+// Modern. Read latex_table.hpp first.
 #include "document/latex_table.hpp"
 
 #include <algorithm>
@@ -31,7 +33,7 @@ struct Size {
 };
 constexpr std::array<Size, 3> sizes = {
     {{"footnotesize", 9.0, 0.88}, {"scriptsize", 8.0, 0.91}, {"tiny", 6.0, 1.05}}};
-/// Its bold letters are wider than its others.
+/// How much wider the bold letters of Computer Modern are.
 constexpr double bold = 1.18;
 
 struct Layout {

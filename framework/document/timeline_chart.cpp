@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bars on lanes over time: which worker did which run when, and how it ended.
+// Lays out a TimelineChart: bars on lanes over time, which show which worker trained which run when, and how
+// it ended. draw() (draw.cpp) calls it; report/timeline.hpp fills the chart. Read chart.hpp first.
 #include <algorithm>
 #include <cmath>
 
