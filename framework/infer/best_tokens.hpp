@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// BestTokens: the most probable tokens of each row of logits, found on the device, so that only these
-// come to the host. Place in the flow: TextWriter, for beam search.
+// BestTokens: the most probable tokens of each row of logits, found on the device, so that only these are
+// copied to the host. Place in the flow: TextWriter uses it for beam search; next_token.hpp does the same for
+// logits on the host.
 #pragma once
 
 #include <cstdint>

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Engine: a run's best model, loaded for forward passes only, from the run's folder alone: no
-// gradients, no optimizer, no training plan, and memory only for the batches that come. Place in the
-// flow: the worker's evaluate and predict; it reads the files of training: specification.json,
-// vocab.txt, labels.txt, weights.safetensors (without it checkpoints/ and the spools).
-//
-//   Engine engine(run_folder, plugin_folders, device);
-//   const EncodedSet set = engine.encode(engine.task().from_text(lines));
-//   const Outputs outputs = engine.run(set).outputs;
+// Engine: a run's best model, loaded for forward passes only, from the run's folder alone: no gradients, no
+// optimizer, no training plan, and memory only for the batches that come. Place in the flow: the worker's
+// verbs (predict, evaluate, serve, embed) and library/ use it. It reads the files of training:
+// specification.json, vocab.txt, labels.txt, weights.safetensors (without it checkpoints/ and the spools).
+// Engine engine(run_folder, plugin_folders, device); const EncodedSet set =
+// engine.encode(engine.task().from_text(lines)); const Outputs outputs = engine.run(set).outputs;
 #pragma once
 
 #include <filesystem>
@@ -30,7 +28,7 @@
 
 namespace encore {
 
-/// The answers of the task to records.
+/// The answers of the task to a list of records.
 struct Answered {
   Outputs outputs;
   Records answers;
@@ -51,7 +49,7 @@ class Engine {
 
   const Experiment& experiment() const { return loaded_.experiment; }
   const Tokenizer& tokenizer() const { return *tokenizer_.tokenizer; }
-  /// The lines of its vocabulary file.
+  /// Returns the lines of the tokenizer's vocabulary file.
   const std::vector<std::string>& vocabulary_lines() const { return tokenizer_.lines; }
   const Model& model() const { return *model_; }
   Model& model() { return *model_; }
@@ -60,26 +58,28 @@ class Engine {
   /// The fields of records that the task reads.
   const TaskFields& fields() const { return parts_.fields; }
   const std::vector<Measure>& measures() const { return parts_.measures; }
-  /// Takes note of records that are about to be encoded and scored.
+  /// Passes records to Task::extend before they are encoded and scored.
   void extend(const Records& records) { parts_.task->extend(records); }
   /// The step after which the parameters were taken.
   std::int64_t step() const { return step_; }
-  /// The choice of the task by these parameters on the development set; "": nothing.
+  /// Returns what the task tuned on the development set with these parameters (Task::tune), such as a
+  /// threshold; "": nothing.
   const std::string& tuned() const { return weights_->tuned(); }
   /// SHA-256 of the parameters: equal for equal ones, from whichever file.
   std::string digest() const { return weights_->digest(); }
   /// Notes for the user on how it was loaded, such as a damaged file that was skipped.
   const std::vector<std::string>& notes() const { return weights_->notes(); }
 
-  /// Called before the first pass: an input then has the same bits whatever other inputs are computed with
-  /// it, and short inputs are faster. For answers to users; not for scores that are compared with those of
-  /// training, because products are rounded in another way (Model::make_batch_invariant).
+  /// Makes answers independent of their batch; call it before the first pass. An input then has the same bits
+  /// whatever other inputs are computed with it, and short inputs are faster. For answers to users; not for
+  /// scores that are compared with those of training, because products are rounded in another way
+  /// (Model::make_batch_invariant).
   void make_batch_invariant() { model_->make_batch_invariant(); }
 
   /// Records as this model's task and tokenizer encode them.
   EncodedSet encode(const Records& records, int threads = 1) const;
-  /// From now on run() generates text this way, in place of the task's own. Throws Error if the task does not
-  /// measure generated text.
+  /// Makes run() generate text with these settings instead of those of the task. Throws Error if the task
+  /// does not measure generated text.
   void decode_by(const DecodingWishes& wishes);
   /// Memory grows with the largest batch so far, in steps (bucket_of): a batch of a known bucket
   /// allocates nothing for its pass. The results do not depend on it.
@@ -87,9 +87,9 @@ class Engine {
   /// The answers of the task to `records`, which were encoded as `set`; with scores as Task::scored_answer
   /// has them, which takes a second copy of the batch's memory from then on. Throws Error with no_scores().
   Answered answer(const Records& records, const EncodedSet& set, Scores scores);
-  /// Why the task with this head has no probabilities of its answers; "" if it has them.
+  /// Returns why the task with this head has no probabilities of its answers; "" if it has them.
   std::string no_scores() const;
-  /// The loss alone of a set whose truth is known; generates no text.
+  /// Returns only the loss of a set whose truth is known; generates no text.
   double loss(const EncodedSet& set);
   /// Text that the model generates, by sequence, whatever the task does with it. Throws Error if the model
   /// cannot generate.
@@ -100,15 +100,15 @@ class Engine {
   /// Texts for embed: [CLS], the tokens of the text, [SEP]. Throws Error with no_vectors(), and for a text
   /// without tokens.
   EncodedTexts encode_texts(std::span<const std::string> texts) const;
-  /// Why the model has no vectors, for any text; "" if it has them.
+  /// Returns why the model has no embeddings of inputs; "" if it has them.
   std::string no_vectors() const;
-  /// Why the model cannot generate, for any prompt; "" if it can.
+  /// Returns why the model cannot generate; "" if it can.
   std::string no_writing() const;
   /// For each text the mean of the encoder's last states over its rows, which are its tokens between the
   /// markers [CLS] and [SEP], as many as data.max_length lets in; whatever the task is. Throws Error for a
   /// decoder without encoder, and for a text without tokens.
   Vectors embed(std::span<const std::string> texts) { return embed(encode_texts(texts).set); }
-  /// The same for encode_texts(...).set.
+  /// Returns the embeddings of inputs that encode_texts() has encoded (its `set`).
   Vectors embed(const ExampleSet& texts);
   /// The attention weights of the model in each sequence of a set (infer/attention.hpp).
   std::vector<AttentionText> attention(const EncodedSet& set, const AttentionChoice& choice);

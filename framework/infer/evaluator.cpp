@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Forms batches, decodes on the device, and returns outputs to the sequences they belong to.
+// Implements Evaluator: forms batches, runs the model over them without dropout, decodes on the device, and
+// returns each output to the sequence it belongs to. train/trainer.cpp and Engine call it. Sums are added
+// batch by batch in one order, so that scores do not depend on the number of ranks. Read evaluator.hpp first.
 #include "infer/evaluator.hpp"
 
 #include <algorithm>
@@ -93,7 +95,7 @@ Evaluation Evaluator::run(const ExampleSet& set, const EvaluationWatch& watch) {
     batches = plan_evaluation(example_lengths(set), options_, evaluation_order(model_));
   else
     known = false;
-  // For each batch: whether its loss is known, the sums of its losses, their weights.
+  // Each row belongs to a batch: whether its loss is known, the sums of its losses, their weights.
   std::vector<std::vector<double>> sums(batches.size(), std::vector<double>(1 + 2 * losses.size()));
   std::size_t done = 0;
   for (std::size_t b = 0; b < batches.size(); ++b) {
@@ -125,7 +127,7 @@ Evaluation Evaluator::run(const ExampleSet& set, const EvaluationWatch& watch) {
   return result;
 }
 
-/// The packed batch; `sums` as in run().
+/// Scores the batch in packed_ and adds its losses to `sums`, which is as in run().
 void Evaluator::score(std::vector<double>& sums) {
   batch_.upload(packed_);
   for (std::size_t i = 0; i < outputs_.size(); ++i)
@@ -139,13 +141,13 @@ void Evaluator::score(std::vector<double>& sums) {
   std::ranges::copy(model_.read_losses(losses), sums.begin() + 1);
 }
 
-/// Every N-th batch is scored by one of N ranks.
+/// Returns whether this rank scores the batch: each of N ranks scores every N-th one.
 bool Evaluator::is_of(int rank, std::size_t batch) const {
   return batch % static_cast<std::size_t>(ranks_.size()) == static_cast<std::size_t>(rank);
 }
 
-/// What a rank finds out, part by part in one order on all ranks: of each of its batches the sums and the
-/// outputs of its sequences.
+/// Calls `use` for each part of a rank's results, in an order that is equal on all ranks: for each of its
+/// batches, the sums and the outputs of its sequences.
 template <class Use>
 void Evaluator::each_piece(int rank, const ExampleSet& set, const Batches& batches,
                            std::vector<std::vector<double>>& sums, Outputs& outputs, const Use& use) const {
@@ -160,7 +162,7 @@ void Evaluator::each_piece(int rank, const ExampleSet& set, const Batches& batch
   }
 }
 
-/// All ranks have the sums and outputs of all batches afterwards.
+/// Exchanges results, so that all ranks have the sums and outputs of all batches.
 void Evaluator::share(const ExampleSet& set, const Batches& batches, std::vector<std::vector<double>>& sums,
                       Outputs& outputs) {
   using Bytes = std::span<std::byte>;

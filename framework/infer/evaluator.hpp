@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Evaluator: runs a model over a set without dropout and collects its outputs, the mean loss and, for a task
-// that wants it, generated text (generator.hpp). Place in the flow: train/trainer.cpp scores dev
-// and test with it, the worker's evaluate and predict too.
+// that wants it, generated text (generator.hpp). Place in the flow: train/trainer.cpp scores dev and test
+// with it, Engine answers and evaluates with it.
 #pragma once
 
 #include <cstddef>
@@ -57,7 +57,7 @@ EvaluationOrder evaluation_order(const Model& model);
 
 class Evaluator {
  public:
-  /// largest: the batch that the model was planned for, a bound on every batch to come. With `texts` the
+  /// `largest`: the batch that the model was planned for; no later batch may be larger. With `texts` the
   /// outputs also hold the generated text of each sequence, and nothing else if the truth is not known. With
   /// several ranks each scores every N-th batch, and all get all outputs; every rank generates all text
   /// itself. The model and the ranks must outlive it.

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Generator: texts that a model writes, part by part: greedy, by a beam, or drawn. A text depends on its
-// prompt and the Decoding alone: on the host its tokens are the same whatever prompts are answered beside it,
-// and for any number of threads. Place in the flow: Evaluator, for tasks that measure or answer by such texts
-// (Task::decoding), and the worker's generate. Read next: text_feed.hpp, beam_search.hpp, next_token.hpp.
-//
-//   Generator generator(model, tokenizer);
-//   for (const GeneratedText& text : generator.run(set, {.beam = 5})[0]) ...
+// Generator writes outputs for prompts token by token: greedily, by a beam, or drawn at random. An output
+// depends on its prompt and the Decoding alone; on the host also its bits, whatever other prompts are in the
+// call and for any number of threads. Place in the flow: Evaluator (tasks with Task::decoding) and the
+// worker's generate call it. Read next: text_feed.hpp, beam_search.hpp, next_token.hpp. Generator
+// generator(model, tokenizer); for (const GeneratedText& text : generator.run(set, {.beam = 5})[0]) ...
 #pragma once
 
 #include <cstddef>

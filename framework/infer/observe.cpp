@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Computes facts about answers from the outputs of a model. Read observe.hpp first.
+// Implements observe.hpp: computes facts about answers (confidence, labels, distance of the embedding) from
+// the outputs of a model. train/scoring.cpp, the worker's evaluate and serve call it. Both sides of `exp
+// monitor` must compute a fact in the same way, so a change here makes old references incomparable. Read
+// observe.hpp first.
 #include "infer/observe.hpp"
 
 #include <algorithm>

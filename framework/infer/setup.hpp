@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Setup: the parts that train, evaluate and predict share, made from a specification: typed experiment,
-// plugins, sets, tokenizer and model. Each step can fail with a message for the user, so `check` runs them
-// without training. Place in the flow: worker verbs -> Setup -> Trainer or Engine.
+// Makes the parts that train, evaluate and predict share from a specification: typed experiment, plugins,
+// sets, tokenizer and model. Each step can fail with a message for the user, so `check` runs them without
+// training. Place in the flow: worker verbs -> here -> Trainer or Engine. The file names below are stored in
+// folders of runs and must stay.
 #pragma once
 
 #include <array>
@@ -21,13 +22,13 @@
 
 namespace encore {
 
-/// In a run's folder: the tokens of the tokenizer.
+/// The file in a run's folder with the tokens of the tokenizer.
 inline constexpr const char* vocabulary_file = "vocab.txt";
 /// The file with the knowledge of the task from the training set (Task::knowledge).
 inline constexpr const char* knowledge_file = "labels.txt";
 /// The file with data.max_length, if that is a share of the training set.
 inline constexpr const char* max_length_file = "max_length.txt";
-/// All of them; without them rows of the parameters have no meaning.
+/// All files that give the rows of the parameters their meaning.
 inline constexpr std::array meaning_files = {vocabulary_file, knowledge_file, max_length_file};
 
 /// The experiment of a specification and the loaded plugins it needs.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Teacher: the run from whose class scores another one learns ([distil] teacher), loaded for forward passes
-// by the worker that trains the student. The two must agree in everything that gives a score its meaning:
-// tokens, labels, rows. Place in the flow: train/session.cpp and the worker's check; what happens with the
-// scores is in Model::learn_from and kernels::distillation_loss.
+// Loads the teacher: the run from whose class scores another run, the student, learns ([distil] teacher). The
+// worker that trains the student uses it for forward passes. The two must agree in everything that gives a
+// score its meaning: tokens, labels, rows. Place in the flow: train/session.cpp and the worker's check; what
+// happens with the scores is in Model::learn_from and kernels::distillation_loss.
 #pragma once
 
 #include <memory>

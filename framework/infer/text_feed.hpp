@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TextFeed: gives the tokens of growing texts to a model, so that after each read() there are logits for the
-// token that comes next of every text that is still written. Long prompts are read in runs of rows, without
-// the head; a text that fills all positions of the model goes on with the second half of what it has as its
-// context. Place in the flow: Generator says which tokens -> here -> model/generation.hpp.
+// TextFeed gives the tokens of growing outputs to a model: after each read() there are logits for the next
+// token of every unfinished output. Long prompts are read in runs of rows, without the head. An output that
+// fills all positions of the model continues with its second half as context. Place in the flow: TextWriter
+// chooses tokens -> here -> model/generation.hpp.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@
 
 namespace encore {
 
-/// The rows of a text that is to be continued: of its target where the model has a decoder, else of itself.
-/// Of a target, the tokens that are given.
+/// Returns the tokens that generation continues: the given tokens of the target if the model has a decoder
+/// after an encoder, else the sequence itself.
 std::span<const std::int32_t> prompt_of(const Model& model, const Decoding& decoding, const ExampleSet& set,
                                         std::size_t sequence);
 
@@ -41,9 +41,9 @@ class TextFeed {
   void repeat();
   void copy(std::span<const Generation::TextCopy> copies);
   void append(std::size_t text, std::int32_t token);
-  /// Nothing more is read of it.
+  /// Ends an output: no more of its tokens are read.
   void end(std::size_t text) { texts_[text].ended = true; }
-  /// All tokens of a text, those of the prompt included.
+  /// Returns all tokens of an output, those of the prompt included.
   const std::vector<std::int32_t>& tokens(std::size_t text) const { return texts_[text].tokens; }
 
  private:

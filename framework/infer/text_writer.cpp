@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Searches and draws over the rows of one feed. Read text_writer.hpp first.
+// Implements TextWriter: after each pass of a TextFeed over the model, it selects the next token of each
+// output, by beam search or by drawing. Generator calls it for a group of prompts. The text of an output must
+// not depend on the others in its group. Read text_writer.hpp first.
 #include "infer/text_writer.hpp"
 
 #include <algorithm>
@@ -22,8 +24,8 @@ std::int64_t most_tokens(const Model& model, const Decoding& decoding, const Exa
   if (room < 1)
     throw Error("a prompt of " + std::to_string(rows) + " tokens leaves no room in a model of " +
                 std::to_string(model.max_length()) + " rows (data.max_length); shorten it");
-  // Where there is a source, nothing but the positions limits a text; without one it may lose what came
-  // first.
+  // With a source, the positions limit the length of an output. Without one, TextFeed drops the oldest
+  // tokens.
   std::int64_t most = decoding.max_tokens > 0 ? decoding.max_tokens : room;
   if (has_source) most = std::min(most, room);
   if (has_source && decoding.beyond_source >= 0)
@@ -82,7 +84,7 @@ void TextWriter::run() {
     search();
 }
 
-/// Of each row of the feed, as the tokens that the text has already change them.
+/// Returns the logits of each row of the feed after the repetition penalty.
 std::vector<std::vector<float>> TextWriter::logits() {
   const Tensor logits = feed_.logits();
   const std::span<const float> all = reader_.read(model_.device(), logits);
@@ -96,7 +98,7 @@ std::vector<std::vector<float>> TextWriter::logits() {
   return rows;
 }
 
-/// The same with no share for padding, which is not drawn.
+/// Returns logits() with no probability for padding, which must not be drawn.
 std::vector<std::vector<float>> TextWriter::logits_to_draw() {
   std::vector<std::vector<float>> rows = logits();
   if (!is_written(padding_))
@@ -107,7 +109,7 @@ std::vector<std::vector<float>> TextWriter::logits_to_draw() {
 
 // --- search ---
 
-/// Of each row of the feed; padding keeps its share and is passed over.
+/// Returns the best tokens of each row of the feed. Padding keeps its share of probability and is skipped.
 std::vector<std::vector<NextToken>> TextWriter::candidates() {
   const std::int64_t count = BeamSearch::candidates(decoding_.beam);
   std::vector<std::vector<NextToken>> all;

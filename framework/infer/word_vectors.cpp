@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which tokens are words, and their rows of the table.
+// Implements WordVectors: decides which tokens of a vocabulary are words by themselves, and copies their rows
+// of the embedding table. The worker's embed verb calls it for words, without a pass of the model. Read
+// word_vectors.hpp first.
 #include "infer/word_vectors.hpp"
 
 #include <algorithm>
@@ -16,7 +18,8 @@ WordVectors::WordVectors(const Engine& engine) : tokenizer_(engine.tokenizer()) 
   vectors_.width = table_.width;
   std::vector<std::int32_t> tokens;
   for (std::int32_t token = 0; token < static_cast<std::int32_t>(tokenizer_.vocabulary().size()); ++token) {
-    // A special token decodes to nothing, and one from within words is cut into others when it stands alone.
+    // Only tokens that are words pass this test: a special token decodes to nothing, and the text of a token
+    // from within words becomes other tokens.
     std::string word = tokenizer_.decode({&token, 1});
     tokens.clear();
     tokenizer_.encode(word, tokens);
