@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks that kernels share: shapes and types of their arguments. A message names the kernel's argument.
+// Checks the shapes and types of the arguments of kernels. Every function of encore/kernels.hpp calls these
+// before it launches work; a message names the kernel's argument.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// map_row and map_values replace `each` where every element is a value of its own. A lane of a GPU reads
-// several before it writes the first, because the compiler must assume that it reads next what it
-// writes.
+// map_row and map_values run a function over elements that do not depend on each other, and replace `each`
+// there. A lane of a GPU reads several elements before it writes the first; otherwise it would wait for each,
+// because the compiler must assume that a write changes the next element.
 #pragma once
 
 #include <encore/rows.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Adds up the gradient of the token table on a GPU. A token such as [CLS] occurs once for each sequence, and
-// one warp that walked all its rows would keep the others waiting. embedding.cpp uses it; it is compiled for
-// the host too, where its test runs it.
+// Adds up the gradient of the token table on a GPU. The rows of a token are shared among warps: [CLS] occurs
+// once in each sequence, and a single warp for all its rows would delay the others. embedding.cpp uses it; it
+// is compiled for the host too, where its test runs it.
 #pragma once
 
 #include <encore/kernels.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Holds rows for the host's attention: scratch memory, rows as the type of sums and transposed, the columns
-// that a window leaves, and rows that are prefetched. attention_host.hpp and attention_bfloat16.hpp use it.
-// Read next: attention_softmax.hpp for what is done to rows of weights.
+// Prepares rows for attention on the host: places scratch memory, converts rows to the type of sums,
+// transposes them, finds the columns inside the window, and prefetches rows. attention_host.hpp and
+// attention_bfloat16.hpp use it. Read next: attention_softmax.hpp for what is done to rows of weights.
 #pragma once
 
 #include <algorithm>

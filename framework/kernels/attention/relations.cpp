@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Computes the relations of a sequence's rows (encore/relations.hpp), pair by pair: one thread per (row,
-// head). The product of two rows is symmetric, so a thread finds all terms of its row, as query and as key,
-// in one pass over the rows of its sequence: nothing is added by two threads.
+// head). The product of two rows is symmetric, so a thread finds all terms of its row in one pass over its
+// sequence, and no sum has two threads. model/relation_distillation.cpp calls it.
 #include <encore/relations.hpp>
 #include <encore/rows.hpp>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rotary positions (Su et al. 2021): in each head the channels d and d + D / 2 are a
-// point in the plane, turned by position * base^(-2 d / D). The paper pairs neighbours; halves are the same
-// up to the order of a head's channels, which is nowhere fixed, and run along contiguous memory.
+// The kernel rotary (Su et al. 2021): turns x (N, heads * D) in place. In each head the channels d and d + D
+// / 2 are a point in the plane, turned by position * base^(-2 d / D); backward turns by the negative angle,
+// nothing is kept. The paper pairs neighbouring channels; halves are equivalent up to the order of channels
+// and run along contiguous memory. Checkpoints depend on the pairs.
 #include <encore/math.hpp>
 #include <encore/rows.hpp>
 

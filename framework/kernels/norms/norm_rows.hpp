@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Does what both norms do to rows (layer_norm.cpp, rms_norm.cpp): adds up a ResidualSum just before a row is
-// normalised, passes its gradient through the branch's dropout just after it is computed (the same numbers as
-// in passes of their own), and adds up the gradients of gain and bias over blocks of rows.
+// The parts that both norms share (layer_norm.cpp, rms_norm.cpp): adds up a ResidualSum just before a row is
+// normalised, passes its gradient through the branch's dropout just after it is computed (with the bits of
+// separate passes), and adds up the gradients of gain and bias over blocks of rows.
 #pragma once
 
 #include "kernels/block_sums.hpp"

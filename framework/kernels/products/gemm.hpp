@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// GemmLibrary is the one interface behind which matrix products are computed. linear.cpp and layers see only
-// kernels::gemm and kernels::linear; the library is chosen here, once per device. Every implementation keeps
-// two promises: the bits of the result depend on operands and shapes, never on the number of threads; and its
-// math mode is set, never inherited from the environment (float32 means float32).
+// GemmLibrary is the interface of all libraries that compute matrix products (gemm_*.cpp). linear.cpp and
+// layers see only kernels::gemm and kernels::linear; gemm.cpp chooses the library once per device. Every
+// implementation keeps two promises: the bits of the result depend on operands and shapes, never on the
+// number of threads; and its math mode is set, never inherited from the environment (float32 means float32).
 #pragma once
 
 #include <cstddef>
@@ -46,8 +46,8 @@ struct Product {
 
 class GemmLibrary;
 
-/// Maps weights (N, K) to their copies in the layout of a library. Others own the memory
-/// (model/laid_out_weights.hpp).
+/// Maps weights (N, K) to their copies in the layout of a library. It does not own the memory;
+/// model/laid_out_weights.hpp does.
 class WeightLayouts {
  public:
   /// `library`: the one that multiplies, if there are several for weights of integers; null: the only one.
