@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Communicator exchanges bytes between the processes ("ranks") that train one run together. It has two
 // implementations: OneProcess here, MPI in mpi_communicator.hpp. The worker makes one; train/ranks.hpp and
-// train/gradient_exchange.hpp decide what is sent. Code below train/ does not know about ranks. The interface
-// must serve its two most different users: SGD on a host: one state, updated element by element. Any cut
-// between two chunks is a border between owners; gradients are read where `backward` left them and values are
-// shared in place, without a copy. LAMB with clipping on a GPU, with a table of tokens: a norm per parameter,
-// so borders lie between parameters only; the norm of the gradient needs every chunk's part in chunk order
-// before anybody updates; of the table only the rows of the batch travel; all of it passes through host
-// memory first. Both fit because a Communicator moves bytes of host memory between places that the caller
-// names, and decides nothing: it never adds (the order of sums is ours, MPI_Reduce chooses its own), and
-// knows neither types nor devices. Every call but rank(), size(), library(), advance() and end_all() is
-// collective: all ranks make the same calls in the same order, from the thread that made the communicator; a
-// buffer belongs to the call until it returns, and to begin_exchange() until finish_exchanges() has returned.
+// train/gradient_exchange.hpp decide what is sent. Code below train/ does not know about ranks.
+//
+// The interface must serve its two most different users:
+//   SGD on a host: one state, updated element by element. Any cut between two chunks is a border between
+//   owners; gradients are read where `backward` left them and values are shared in place, without a copy.
+//   LAMB with clipping on a GPU, with a table of tokens: a norm per parameter, so borders lie between
+//   parameters only; the norm of the gradient needs every chunk's part in chunk order before any update;
+//   of the table only the rows of the batch travel; all of it passes through host memory first.
+// Both fit because a Communicator moves bytes of host memory between places that the caller names. It never
+// adds, because MPI_Reduce chooses its own order of sums, and it knows neither types nor devices.
+//
+// Every call but rank(), size(), library(), advance() and end_all() is collective: all ranks make the same
+// calls in the same order, from the thread that made the communicator. A buffer belongs to the call until it
+// returns, and to begin_exchange() until finish_exchanges() has returned.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Palette says which colour a tone has in the light, the dark and the printed document. Colours are defined
-// in palette.cpp alone; the style sheet, stand-alone SVG and LaTeX read them through this header. The series
-// begin from Okabe and Ito, "Color Universal Design" (2002, jfly.uni-koeln.de/color): blue, vermillion,
-// bluish green, reddish purple, orange, sky blue, yellow, grey. For light paper the pale ones are darkened,
-// for the dark one the deep ones are lightened, until each has 3:1 against its ground (WCAG 2.2, 1.4.11).
+// in palette.cpp alone; the style sheet, stand-alone SVG and LaTeX read them through this header.
+//
+// The series begin from Okabe and Ito, "Color Universal Design" (2002, jfly.uni-koeln.de/color): blue,
+// vermillion, bluish green, reddish purple, orange, sky blue, yellow, grey. For light paper the pale ones are
+// darkened, for the dark one the deep ones are lightened, until each has 3:1 against its ground (WCAG 2.2,
+// 1.4.11).
 #pragma once
 
 #include <cstdint>

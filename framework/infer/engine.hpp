@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Engine: a run's best model, loaded for forward passes only, from the run's folder alone: no gradients, no
+// Engine is a run's best model, loaded from the run's folder for forward passes only: no gradients, no
 // optimizer, no training plan, and memory only for the batches that come. Place in the flow: the worker's
 // verbs (predict, evaluate, serve, embed) and library/ use it. It reads the files of training:
 // specification.json, vocab.txt, labels.txt, weights.safetensors (without it checkpoints/ and the spools).
-// Engine engine(run_folder, plugin_folders, device); const EncodedSet set =
-// engine.encode(engine.task().from_text(lines)); const Outputs outputs = engine.run(set).outputs;
+//
+//   Engine engine(run_folder, plugin_folders, device);
+//   const EncodedSet set = engine.encode(engine.task().from_text(lines));
+//   const Outputs outputs = engine.run(set).outputs;
 #pragma once
 
 #include <filesystem>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Adds up sums over blocks of rows on a GPU, in an order that depends only on the number of blocks: runs of
 // neighbours, each in order, and then these in order. A run belongs to a warp, so that no warp walks all
-// blocks. kernels/norms/norm_rows.hpp and kernels/products/gemm_epilogue.hpp use it. Functions of headers
-// that contain a kernel's lambda must be static. For each file nvcc keeps separate pointers to the host's
-// copy functions of such a lambda; if the linker merged the functions, one file would use the pointers of
-// another.
+// blocks. kernels/norms/norm_rows.hpp and kernels/products/gemm_epilogue.hpp use it.
+//
+// Functions of headers that contain a kernel's lambda must be static. For each file nvcc keeps separate
+// pointers to the host's copy functions of such a lambda; if the linker merged the functions, one file would
+// use the pointers of another.
 #pragma once
 
 #include <encore/rows.hpp>

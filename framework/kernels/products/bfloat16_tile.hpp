@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one thread does in a product of bfloat16 matrices on a CPU that multiplies pairs of them
-// (AVX512_BF16): it packs a part of an operand into panels, and computes a tile of c with all sums in
-// registers. The instruction adds a[2l] b[2l] + a[2l + 1] b[2l + 1] to a float32, so both operands are
-// read by pairs along the inner dimension. Sums run over the pairs in order: an element's bits depend only
-// on its own row of a and column of b. gemm_bfloat16.cpp and kernels/attention/attention_bfloat16.hpp use
-// it.
+// What one thread does in a product of bfloat16 matrices on a CPU with AVX512_BF16: it packs a part of an
+// operand into panels, and computes a tile of c with all sums in registers. The instruction adds a[2l] b[2l]
+// + a[2l + 1] b[2l + 1] to a float32, so both operands are read by pairs along the inner dimension. Sums run
+// over the pairs in order: an element's bits depend only on its own row of a and column of b.
+// gemm_bfloat16.cpp and kernels/attention/attention_bfloat16.hpp use it.
 #pragma once
 
 #if defined(__AVX512BF16__) && defined(__AVX512BW__) && defined(__AVX512VL__)

@@ -2,8 +2,10 @@
 // What one thread does in a product with weights of 4-bit integers: activations become bytes and products
 // integers as in int8_tile.hpp, but only the sum of a group of 32 elements is an exact integer; the sums of
 // groups are scaled and added in order. An element's bits depend on its own row of a and column of b. Place
-// in the flow: gemm_integers.cpp. a = low + step q w = scale_g p sum a w = step (sum_g scale_g (sum q p)) +
-// low (sum_g scale_g (sum p))
+// in the flow: gemm_integers.cpp calls it.
+//
+//   a = low + step q    w = scale_g p
+//   sum a w = step (sum_g scale_g (sum q p)) + low (sum_g scale_g (sum p))
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one thread does in a product with weights of 8-bit integers: rounds a row of activations, and computes
-// a tile of c with all sums in registers. A row of activations becomes unsigned bytes between its smallest
-// and its largest number, because AVX512_VNNI multiplies these: four unsigned bytes by four signed ones,
-// added to a 32-bit integer. Sums of integers are exact, so no order of them decides anything: an element's
-// bits depend on its own row of a and column of b. Other processors compute the same integers by vectors of
-// 32-bit ones. Place in the flow: gemm_integers.cpp. a = low + step q w = scale p sum a w = step scale (sum q
-// p) + low scale (sum p)
+// What one thread does in a product with weights of 8-bit integers: it rounds a row of activations, and
+// computes a tile of c with all sums in registers. Sums of integers are exact in any order: an element's bits
+// depend on its own row of a and column of b. Place in the flow: gemm_integers.cpp and gemm_amx.cpp call it.
+//
+// A row of activations becomes unsigned bytes between its smallest and its largest number, because
+// AVX512_VNNI multiplies these: four unsigned bytes by four signed ones, added to a 32-bit integer. Other
+// processors compute the same integers by vectors of 32-bit ones.
+//
+//   a = low + step q    w = scale p    sum a w = step scale (sum q p) + low scale (sum p)
 #pragma once
 
 #include <algorithm>
