@@ -30,7 +30,7 @@ struct AttentionMap {
   }
 };
 
-/// A layer that mixes rows and has no such weights, such as linear_attention.
+/// A layer that mixes rows without attention weights, such as linear_attention.
 struct HiddenAttention {
   std::string layer, type;
 
