@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Drawing is a picture as a list of shapes with coordinates: the one thing that all charts become, and that
-// is written as SVG (for HTML, Markdown and `exp bench`) or TikZ (for LaTeX). Colours are tones, not numbers:
-// the style sheet defines them for light, dark and print.
+// Drawing is a picture as a list of shapes with coordinates. draw() (chart.hpp) makes one of every chart;
+// svg() and tikz() write it as SVG (for HTML, Markdown and `exp bench`) or TikZ (for LaTeX). Colours are
+// tones, not numbers: the style sheet defines them for light, dark and print.
 #pragma once
 
 #include <cstdint>

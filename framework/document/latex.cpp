@@ -42,7 +42,7 @@ class LatexWriter {
     return result + "\\end{itemize}\n\n";
   }
 
-  /// Each line is a paragraph of its own, so that a page may end between any two.
+  /// Writes a listing. Each line is a paragraph of its own, so that a page may end between any two.
   std::string operator()(const Listing& listing) const {
     std::string result = "\\begin{encorelisting}\n";
     std::string line;

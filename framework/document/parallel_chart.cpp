@@ -53,7 +53,7 @@ class DimensionScale {
   Range range_;
 };
 
-/// The steps of strength are few, so that equal strengths share a look.
+/// The number of strengths of a line. They are few, so that lines with nearly equal scores look equal.
 constexpr int steps = 5;
 
 struct LineLook {
@@ -85,7 +85,7 @@ std::string line_title(const ParallelChart& chart, const ParallelChart::Line& li
   return title;
 }
 
-/// The two layouts differ only in the direction of the axes.
+/// The layout of the axes, upright or level: the two differ only in direction.
 struct AxisPaper {
   bool upright = true;
   double first = 0.0, between = 0.0;  ///< of the axes, across

@@ -49,7 +49,7 @@ double advance(char32_t point) {
   return 1.05;
 }
 
-/// Bold letters are wider.
+/// Returns the width of a character; bold letters (`strong`) are wider.
 double advance(char32_t point, double size, bool strong) {
   return advance(point) * size * (strong ? 1.12 : 1.0);
 }
@@ -71,7 +71,7 @@ std::string cut_in_the_middle(const std::string& text, double width, double size
     if (front == back || !take(back - 1)) break;
     --back;
   }
-  // An accent must not stand on the ellipsis.
+  // Combining accents are skipped here, because they would be drawn on the ellipsis.
   while (back < points.size() && advance(points[back]) == 0.0) ++back;
   std::string cut;
   for (std::size_t i = 0; i < front; ++i) append_utf8(cut, points[i]);

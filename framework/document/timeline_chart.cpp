@@ -13,7 +13,7 @@ namespace encore {
 
 namespace {
 
-/// The unit in which a span of seconds is given.
+/// The unit of the time axis, such as minutes, and its seconds.
 struct TimeUnit {
   double seconds = 1.0;
   const char* name = "s";

@@ -9,10 +9,10 @@
 namespace encore::kernels {
 namespace {
 
-/// Maps each row that is drawn for to its row of the row set.
+/// Maps each row of x to its row of the row set, by which dropout is drawn.
 class DrawnRows {
  public:
-  /// `picked` is empty if they are the same.
+  /// `picked` is empty if x has all rows of the row set.
   DrawnRows(const RowSet& rows, const Tensor& picked)
       : places_(picked ? elements<std::int32_t>(picked) : nullptr), last_(rows.size.tokens - 1) {}
 

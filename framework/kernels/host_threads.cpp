@@ -27,7 +27,7 @@ bool binds() {
   return omp_get_proc_bind() != omp_proc_bind_false && omp_get_num_places() > 0;
 }
 
-/// Binds the calling thread.
+/// Sets the CPUs on which the calling thread may run.
 void bind(Binding binding) {
   cpu_set_t cpus;
   CPU_ZERO(&cpus);
@@ -47,7 +47,7 @@ void use_host_threads([[maybe_unused]] const Device& device, [[maybe_unused]] in
 #if ENCORE_HOST_BACKEND && defined(KOKKOS_ENABLE_OPENMP)
   ENCORE_REQUIRE(threads >= 1 && threads <= host_threads(),
                  "threads must be from 1 to those that Kokkos has");
-  // The device owns its instance; plugins see a constant one.
+  // The const_cast is valid because the device owns its instance; it is constant only for plugins.
   ExecutionSpace& space = const_cast<SpaceInstance&>(device.space());
   space = threads == host_threads() ? ExecutionSpace() : ExecutionSpace(threads);
   const bool bound = binds();

@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t run = 64;   // channels whose maximum is taken at once
 constexpr std::int64_t most = 64;  // channels that a row can give
 
-/// The largest values so far, in descending order; equal ones stay in the order in which they came.
+/// The list of the largest values so far, in descending order; ties stay in the order of the channels.
 template <class S>
 struct Largest {
   S values[most];

@@ -122,7 +122,8 @@ KOKKOS_FORCEINLINE_FUNCTION void each_seen(const AttentionProblem& p, std::int64
     if (j < near.begin || j >= near.end) visit(j);
 }
 
-/// The reverse: calls visit(position) for each query of the sequence that sees key j, in the same order.
+/// The reverse of visiting the keys of a query: calls visit(position) for each query of the sequence that
+/// sees key j, in the same order.
 template <class Visit>
 KOKKOS_FORCEINLINE_FUNCTION void each_seeing(const AttentionProblem& p, const AttentionSequence& of,
                                              std::int64_t j, const Visit& visit) {

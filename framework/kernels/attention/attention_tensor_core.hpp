@@ -44,7 +44,8 @@ inline bool reads_chunks(std::initializer_list<SliceRows<const bfloat16>> operan
   return true;
 }
 
-/// Larger heads leave too few warps on a multiprocessor.
+/// Says whether heads of this size have the backward pass in one kernel: with larger ones too few warps would
+/// fit on a multiprocessor.
 template <int D>
 inline constexpr bool has_short_gradient = D <= 64;
 /// Returns whether WarpShortGradient holds every sequence of the problem.
@@ -111,7 +112,8 @@ inline bool launch_tensor_cores(const Device& device, const AttentionProblem& p,
   return launched;
 }
 
-/// Does the same for the backward pass. `in_one`: false for two kernels even if one would do.
+/// Launches the backward pass, if it can, as launch_tensor_cores does for the forward pass. `in_one`: false
+/// for two kernels even if one would do.
 inline bool launch_tensor_cores_backward(const Device& device, const AttentionProblem& p,
                                          const SliceRows<const bfloat16>& q,
                                          const SliceRows<const bfloat16>& k,

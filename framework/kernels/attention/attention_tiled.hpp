@@ -49,7 +49,7 @@ bool launch_tiles(const Device& device, const AttentionProblem& p, const SliceRo
   return true;
 }
 
-/// Does the same for the backward pass.
+/// Launches the backward pass.
 template <class T>
 bool launch_tiles_backward(const Device& device, const AttentionProblem& p, const SliceRows<const T>& q,
                            const SliceRows<const T>& k, const SliceRows<const T>& v, const T* out,

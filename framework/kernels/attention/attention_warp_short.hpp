@@ -81,7 +81,7 @@ struct WarpShortGradient {
       });
     });
 
-    // Values are no longer needed, so their tiles pass results on.
+    // Values are no longer needed, so their tiles hold the results from here on.
     unroll<side>([&](const int i) {
       const int first = i * tile_rows;
       if (first >= queries) return;

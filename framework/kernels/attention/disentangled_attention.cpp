@@ -236,7 +236,7 @@ void make_place_gradients(const Device& device, const DisentangledProblem& p, co
           const Distances of = distances_of(p, r, at.length);
           const S* gradients = dscores + at.weights;
           for (std::int64_t t = 0; t < at.length; ++t) {
-            // Row t has its keys as a query, and its queries as a key.
+            // The keys that row t has as a query, and the queries that it has as a key.
             const RowRange keys_of = limited(t - of.most, t - of.least, at.length);
             const RowRange queries_of = limited(t + of.least, t + of.most, at.length);
             const S as_query = row.sum<S>(

@@ -35,8 +35,8 @@ void turn_rows(const Device& device, const RowSet& rows, std::int64_t heads, dou
   const std::int64_t size = x.width / heads;
   const std::int64_t half = size / 2;
   const std::int32_t* positions = elements<std::int32_t>(rows.positions);
-  // Positions that begin at 0 repeat in every sequence and have a line each; others are at most as many as
-  // there are rows.
+  // The table of angles has a line for each position if positions begin at 0, as they repeat in every
+  // sequence; otherwise a line for each row.
   const bool line_of_row = rows.size.past > 0;
   const std::int64_t lines = line_of_row ? rows.size.tokens : rows.size.longest;
   S* sines = static_cast<S*>(device.workspace(static_cast<std::size_t>(2 * lines * half) * sizeof(S)));

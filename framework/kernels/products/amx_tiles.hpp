@@ -30,7 +30,7 @@ inline constexpr int row_bytes = 64;
 inline constexpr int tile_bytes = tile_rows * row_bytes;
 inline constexpr int tile_count = 8;
 
-/// What this process may do with AMX; asked once. `reason` says why not; empty if the CPU has no AMX.
+/// Says whether this process may use AMX; found out once. `reason` says why not; empty if the CPU has no AMX.
 struct Permission {
   bool bfloat16 = false, bytes = false;
   std::string reason;
@@ -39,7 +39,7 @@ struct Permission {
 /// these registers only for processes that ask for them (Linux 5.16: arch_prctl, ARCH_REQ_XCOMP_PERM). Then
 /// it computes a small product of each kind and compares it with the emulation.
 const Permission& permission();
-/// Asks only the system.
+/// Asks only the operating system for the tile registers.
 bool request_tiles();
 
 #if ENCORE_HAVE_TILE_INSTRUCTIONS

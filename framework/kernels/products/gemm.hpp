@@ -138,7 +138,7 @@ class BatchInvariance {
 /// computed then: of GemmLibrary::invariant if a BatchInvariance lives.
 class LaidOutProducts {
  public:
-  /// Null: all weights are read where they lie.
+  /// With null all weights are read where they lie.
   LaidOutProducts(const Device& device, const WeightLayouts* layouts)
       : library_(device.gemm()), before_(library_.layouts_) {
     library_.layouts_ = layouts;
@@ -156,7 +156,7 @@ class LaidOutProducts {
 /// computed with its integers: those of forward passes, kernels::linear. They are batch-invariant.
 class QuantizedProducts {
  public:
-  /// Null: nothing changes.
+  /// With null nothing changes.
   QuantizedProducts(const Device& device, const WeightLayouts* weights)
       : library_(device.gemm()), before_(library_.quantized_weights_) {
     if (weights != nullptr) library_.quantized_weights_ = weights;
@@ -170,7 +170,8 @@ class QuantizedProducts {
   const WeightLayouts* before_;
 };
 
-/// For every type: on the host tiles of our own, batch-invariant; for HIP Kokkos Kernels. Not for CUDA.
+/// Makes the library for every type: on the host tiles of our own, batch-invariant; for HIP Kokkos Kernels.
+/// CUDA does not have it.
 std::unique_ptr<GemmLibrary> make_portable_gemm();
 
 #ifdef ENCORE_HAVE_ONEDNN

@@ -84,7 +84,7 @@ class AmxGemm final : public GemmLibrary {
     const std::size_t packed_b = p.layout != nullptr ? 0 : b.bytes();
     auto* const workspace = static_cast<std::byte*>(device.workspace(a.bytes() + packed_b + sums.bytes()));
     a.data = workspace;
-    // A layout is only read.
+    // The const_cast is safe because a layout is only read.
     b.data = p.layout != nullptr ? static_cast<bfloat16*>(const_cast<void*>(p.layout))
                                  : reinterpret_cast<bfloat16*>(workspace + a.bytes());
     sums.data = reinterpret_cast<float*>(workspace + a.bytes() + packed_b);
@@ -162,7 +162,8 @@ class AmxGemm final : public GemmLibrary {
   std::unique_ptr<GemmLibrary> other_;
 };
 
-/// Works like IntegerGemm of gemm_integers.cpp, with the same layout of weights.
+/// Computes products with 8-bit weights like IntegerGemm of gemm_integers.cpp, from the same layout of
+/// weights.
 template <class Unit>
 class AmxIntegerGemm final : public GemmLibrary {
  public:

@@ -83,7 +83,7 @@ class Bfloat16Gemm final : public GemmLibrary {
     const std::size_t packed_b = p.layout != nullptr ? 0 : b.bytes();
     auto* const workspace = static_cast<std::byte*>(
         device.workspace(packed_b + a.bytes() * static_cast<std::size_t>(thread.size())));
-    // A layout is only read.
+    // The const_cast is safe because a layout is only read.
     b.data = static_cast<bfloat16*>(p.layout != nullptr ? const_cast<void*>(p.layout) : workspace);
     if (p.layout == nullptr)
       parallel_tasks(device, "encore::gemm_pack", pack_tasks(b, p.transpose_b),

@@ -140,7 +140,7 @@ static void column_sums(const Device& device, const Product& p) {
               static_cast<S*>(nullptr));
 }
 
-/// Does what a library that only multiplies leaves to be done. `with_bias`: bias and relu too.
+/// Computes all additions of a product after a library that only multiplies. `with_bias`: bias and relu too.
 inline void finish_product(const Device& device, const Product& p, bool with_bias) {
   if (with_bias) dispatch(p.c.dtype, [&](auto type) { bias_and_relu<decltype(type)>(device, p); });
   if (p.derivative != kernels::Activation::none)

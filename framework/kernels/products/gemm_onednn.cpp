@@ -337,7 +337,7 @@ class OneDnnGemm final : public GemmLibrary {
     tile.primitive.execute(queue, arguments);
   }
 
-  /// Runs before the product, which then finds a's columns in the cache.
+  /// Sums a's columns before the product, which then finds them in the cache.
   static void add_sums(const Product& p, const Tiling& rows, std::int64_t r) {
     if (p.a.dtype == DType::bfloat16)
       add_column_sums<bfloat16>(p, rows.begin(r), rows.extent(r));

@@ -64,7 +64,7 @@ struct HostProduct {
         pack(b + k0 * columns + column0, width, depth, packed_b);
       Strided<S> from = rows_from(row0, height, k0, depth, packed_a);
       if (twice) from.row = 0;
-      // Where blocks of a panel follow each other, the next one is asked for.
+      // If another block of the panel follows, it is prefetched.
       const bool follows = layout != nullptr && k0 + 2 * tile_inner <= inner;
       panel_product<S>(twice ? 2 : height, depth, from, block,
                        follows ? block + tile_inner * tile_columns : nullptr, sums);

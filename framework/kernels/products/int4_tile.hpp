@@ -25,7 +25,8 @@ using int8::lane_count;
 using int8::panel_width;
 using int8::quad;
 
-/// There are fewer than with 8-bit weights: each tile has sums of integers and of floats in registers.
+/// The rows of a tile, fewer than with 8-bit weights: each tile has sums of integers and of floats in
+/// registers.
 inline constexpr int tile_rows = 4;
 inline constexpr std::int64_t quads_of_group = int4_group / quad;
 

@@ -102,7 +102,7 @@ inline void lay_out_panel(const Panels& to, std::int64_t panel, const float* wei
   }
 }
 
-/// The meaning of the bytes of a row of activations.
+/// The numbers that turn the bytes of a row of activations back into values: low + step q.
 struct RowScale {
   float low, step;
 };

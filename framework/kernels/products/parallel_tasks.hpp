@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs tasks of unequal length on the host, each in the next free thread. Results must not depend on which
-// thread runs a task. gemm_amx.cpp, gemm_bfloat16.cpp and gemm_integers.cpp use it.
+// Runs tasks of unequal length on the host, each in the next free thread (parallel_tasks). Results must not
+// depend on which thread runs a task. gemm_amx.cpp, gemm_bfloat16.cpp and gemm_integers.cpp use it.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@
 
 namespace encore {
 
-/// A part of c.
+/// A tile of c: its first row and column, and its size.
 struct Tile {
   std::int64_t row, rows, column, columns;
 };
