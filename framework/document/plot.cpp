@@ -89,7 +89,8 @@ double draw_legend(Drawing& drawing, const std::vector<LegendEntry>& entries, do
   constexpr double sign = 24.0, between = 16.0, more = 110.0;
   double x = 0.0, y = top + 10;
   int row = 1;
-  // With many entries any of them may be on the last row, so each must leave room for "and 9 more".
+  // With many entries each is cut so that "and 9 more" fits after it, because any of them may be on the last
+  // row.
   std::vector<std::string> names;
   for (const LegendEntry& entry : entries) names.push_back(entry.name);
   const bool many = entries.size() > static_cast<std::size_t>(most_rows);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Plot draws what charts with axes share: margins that fit the labels, grid, ticks, axis titles, a legend
-// above the data, and marks for values that are not finite. Each *_chart.cpp with axes calls draw_plot()
-// first and then draws its data. Read next: scale.hpp.
+// above the data, and marks for values that are not finite. Each chart with axes (bar_chart.cpp,
+// line_chart.cpp and others) calls draw_plot() first and then draws its data. Read next: scale.hpp.
 #pragma once
 
 #include <string>

@@ -17,8 +17,8 @@ namespace encore {
 
 class BestTokens {
  public:
-  /// count: candidates for each row; at most the size of the vocabulary, and at most 64. The
-  /// device must outlive it.
+  /// `count`: the candidates for each row, at most the size of the vocabulary and at most 64. The device must
+  /// outlive this object.
   BestTokens(const Device& device, std::int64_t count) : device_(device), count_(count) {}
 
   /// Returns the best candidates for each row of logits (rows, V), the best first. Waits for the device.

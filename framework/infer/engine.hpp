@@ -67,7 +67,7 @@ class Engine {
   /// Returns what the task tuned on the development set with these parameters (Task::tune), such as a
   /// threshold; "": nothing.
   const std::string& tuned() const { return weights_->tuned(); }
-  /// SHA-256 of the parameters: equal for equal ones, from whichever file.
+  /// Returns the SHA-256 of the parameters: equal parameters have equal digests, from any kind of file.
   std::string digest() const { return weights_->digest(); }
   /// Notes for the user on how it was loaded, such as a damaged file that was skipped.
   const std::vector<std::string>& notes() const { return weights_->notes(); }
@@ -78,7 +78,7 @@ class Engine {
   /// (Model::make_batch_invariant).
   void make_batch_invariant() { model_->make_batch_invariant(); }
 
-  /// Records as this model's task and tokenizer encode them.
+  /// Encodes records with this model's task and tokenizer.
   EncodedSet encode(const Records& records, int threads = 1) const;
   /// Makes run() generate text with these settings instead of those of the task. Throws Error if the task
   /// does not measure generated text.
@@ -86,37 +86,37 @@ class Engine {
   /// Memory grows with the largest batch so far, in steps (bucket_of): a batch of a known bucket
   /// allocates nothing for its pass. The results do not depend on it.
   Evaluation run(const EncodedSet& set, const EvaluationWatch& watch = {});
-  /// The answers of the task to `records`, which were encoded as `set`; with scores as Task::scored_answer
-  /// has them, which takes a second copy of the batch's memory from then on. Throws Error with no_scores().
+  /// Returns the answers of the task to `records`, which were encoded as `set`. With scores
+  /// (Task::scored_answer) it takes a second copy of the batch's memory from then on. Throws Error with
+  /// no_scores().
   Answered answer(const Records& records, const EncodedSet& set, Scores scores);
   /// Returns why the task with this head has no probabilities of its answers; "" if it has them.
   std::string no_scores() const;
   /// Returns only the loss of a set whose truth is known; generates no text.
   double loss(const EncodedSet& set);
-  /// Text that the model generates, by sequence, whatever the task does with it. Throws Error if the model
-  /// cannot generate.
+  /// Generates text for each sequence of the set, for any task. Throws Error if the model cannot generate.
   std::vector<std::vector<GeneratedText>> generate(const EncodedSet& set, const Decoding& decoding,
                                                    const Generator::Seen& seen = {}) {
     return Generator(*model_, tokenizer()).run(set.set, decoding, seen);
   }
-  /// Texts for embed: [CLS], the tokens of the text, [SEP]. Throws Error with no_vectors(), and for a text
-  /// without tokens.
+  /// Encodes inputs for embed(): [CLS], the tokens of the input, [SEP]. Throws Error with no_vectors(), and
+  /// for a text without tokens.
   EncodedTexts encode_texts(std::span<const std::string> texts) const;
   /// Returns why the model has no embeddings of inputs; "" if it has them.
   std::string no_vectors() const;
   /// Returns why the model cannot generate; "" if it can.
   std::string no_writing() const;
-  /// For each text the mean of the encoder's last states over its rows, which are its tokens between the
-  /// markers [CLS] and [SEP], as many as data.max_length lets in; whatever the task is. Throws Error for a
+  /// Returns the embedding of each input, for any task: the mean of the encoder's last states over its rows,
+  /// which are its tokens between the markers [CLS] and [SEP], up to data.max_length. Throws Error for a
   /// decoder without encoder, and for a text without tokens.
   Vectors embed(std::span<const std::string> texts) { return embed(encode_texts(texts).set); }
   /// Returns the embeddings of inputs that encode_texts() has encoded (its `set`).
   Vectors embed(const ExampleSet& texts);
-  /// The attention weights of the model in each sequence of a set (infer/attention.hpp).
+  /// Returns the attention weights of the model in each sequence of a set (infer/attention.hpp).
   std::vector<AttentionText> attention(const EncodedSet& set, const AttentionChoice& choice);
 
  private:
-  /// Makes room for such batches and for all of their bucket; does nothing if the room is there.
+  /// Allocates memory for batches of this size and of its bucket, unless it has been allocated.
   void plan(const BatchSize& needed);
   Evaluation run(const EncodedSet& set, const EvaluationWatch& watch, Collected collected);
 

@@ -18,7 +18,8 @@ DType type_of(const OutputRule& rule) {
   return rule.type == ColumnType::integers ? DType::int32 : DType::float32;
 }
 
-/// The rows where each of the batch's sequences begins in a space, and where the last one ends.
+/// Sets `rows` to the rows where each of the batch's sequences begins in a space, and where the last one
+/// ends.
 void first_rows(const PackedBatch& batch, Space space, std::vector<std::int64_t>& rows) {
   rows.clear();
   for (std::size_t s = 0; s < batch.offsets.size(); ++s) {
@@ -36,7 +37,7 @@ void add(std::span<const double> values, std::vector<double>& to) {
   for (std::size_t i = 0; i < values.size(); ++i) to[i] += values[i];
 }
 
-/// The values of a sequence's rows.
+/// Returns the bytes of the values of a sequence's rows.
 std::span<std::byte> bytes_of(Outputs::Values& values, const ExampleSet& set, std::size_t sequence) {
   const Run of = set.rows(values.rule.space, sequence);
   const auto width = static_cast<std::size_t>(values.rule.width);
@@ -46,7 +47,7 @@ std::span<std::byte> bytes_of(Outputs::Values& values, const ExampleSet& set, st
   return values.rule.type == ColumnType::integers ? part(values.integers) : part(values.numbers);
 }
 
-/// Only columns of the truth may be missing.
+/// Returns whether the truth of the set is known. Throws if another column is missing.
 bool has_truth(const ExampleSet& set, const BatchNeeds& needs) {
   return std::ranges::all_of(needs.columns,
                              [&](const ColumnNeed& need) { return set.has_column(need.name); });

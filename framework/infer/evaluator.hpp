@@ -37,7 +37,7 @@ struct EvaluationProgress {
 };
 using EvaluationWatch = std::function<void(const EvaluationProgress&)>;
 
-/// For a task that measures or answers by generated text (Task::decoding).
+/// How an Evaluator generates text, for a task that measures or answers by it (Task::decoding).
 struct TextGeneration {
   const Tokenizer* tokenizer = nullptr;
   Decoding decoding = {};
@@ -52,7 +52,7 @@ enum class Collected : std::uint8_t {
   all
 };
 
-/// In what order a model's evaluation batches are formed.
+/// Returns the order in which a model's evaluation batches are formed.
 EvaluationOrder evaluation_order(const Model& model);
 
 class Evaluator {

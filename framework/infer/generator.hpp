@@ -23,15 +23,15 @@ namespace encore {
 
 class Generator {
  public:
-  /// An output while it grows: its sequence, its number among the outputs of that sequence, and its text so
-  /// far (decoded_so_far: UTF-8, up to a stop). Not called with a beam wider than 1, whose outputs are not
-  /// certain before the end.
+  /// Receives an output while it grows: its sequence, its number among the outputs of that sequence, and its
+  /// text so far (decoded_so_far: UTF-8, up to a stop). Not called with a beam wider than 1, whose outputs
+  /// are not certain before the end.
   using Seen = std::function<void(std::size_t sequence, std::size_t text, std::string_view said)>;
 
-  /// The number of sequences that have all their outputs.
+  /// Receives the number of sequences that have all their outputs.
   using Written = std::function<void(std::size_t sequences)>;
 
-  /// Both must outlive it.
+  /// The model and the tokenizer must outlive the generator.
   Generator(Model& model, const Tokenizer& tokenizer) : model_(model), tokenizer_(tokenizer) {}
 
   /// Returns outputs by sequence of the set, the best first. In a model with an encoder a source of white

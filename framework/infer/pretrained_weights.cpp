@@ -38,7 +38,7 @@ std::string listed(const std::vector<std::string>& names) {
                                     : text;
 }
 
-/// The shapes of stacked tensors as one shape.
+/// Returns the shape of tensors that are stacked row by row.
 std::vector<std::int64_t> joined_shape(const NamedTensors& source, const std::vector<FamilyTensor>& tensors) {
   std::vector<std::int64_t> joined;
   for (const FamilyTensor& tensor : tensors) {
@@ -107,7 +107,8 @@ class FolderTensors {
     std::swap(entry.shape[0], entry.shape[1]);
   }
 
-  /// Whether a tensor of the head has the shape that this model's head needs; a missing one has none.
+  /// Returns whether a tensor of the head has the shape that this model's head needs; a missing tensor does
+  /// not.
   bool fits(const std::string& path, const std::vector<FamilyTensor>& tensors) const {
     return std::ranges::all_of(tensors,
                                [&](const FamilyTensor& tensor) { return tensors_.contains(tensor.name); }) &&

@@ -24,8 +24,8 @@ std::span<const std::int32_t> prompt_of(const Model& model, const Decoding& deco
 
 class TextFeed {
  public:
-  /// sequences: those of the set whose outputs are written together; times: the number of outputs of each,
-  /// after repeat(); capacity: rows of the longest output, at most data.max_length. Model and set must
+  /// `sequences`: those of the set whose outputs are written together; `times`: the number of outputs of
+  /// each, after repeat(); capacity: rows of the longest output, at most data.max_length. Model and set must
   /// outlive it. Throws Error if the model cannot generate.
   TextFeed(Model& model, const Decoding& decoding, const ExampleSet& set,
            std::span<const std::size_t> sequences, std::int64_t times, std::int64_t capacity);

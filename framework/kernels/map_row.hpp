@@ -33,7 +33,7 @@ KOKKOS_FORCEINLINE_FUNCTION void map_row(const Row& row, std::int64_t count, T* 
 #endif
 }
 
-/// Does the same for a whole tensor, in one kernel.
+/// Runs map_row for a whole tensor, in one kernel.
 template <class T, class Value>
 static void map_elements(const Device& device, const char* label, std::int64_t count, T* to,
                          const Value& value_at) {

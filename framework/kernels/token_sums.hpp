@@ -38,7 +38,8 @@ static void add_token_rows(const Device& device, const RowSet& rows, Tensor dy, 
   const T* gradient = elements<T>(dy);
   S* result = elements<S>(dtable);
   const S factor = static_cast<S>(scale);
-  // (blocks, 2, C): of each block the part that its first place begins, and the one that its last place ends.
+  // The partial sums (blocks, 2, C): for each block, that of the run at its first place and that of the run
+  // at its last place.
   S* const parts =
       static_cast<S*>(device.workspace(static_cast<std::size_t>(2 * blocks * width) * sizeof(S)));
   for_rows(

@@ -35,7 +35,7 @@ enum class Use : std::uint8_t {
 
 class ParameterBlock {
  public:
-  /// precision: that of the activations. With `shards` > 1 there is a second gradient block, see begin_shard;
+  /// `precision`: that of the activations. With `shards` > 1 there is a second gradient block (begin_shard);
   /// for inference there is none, and gradients() is an empty Tensor. Throws Error when a path occurs twice,
   /// or when a parameter with `token_rows` has no rows.
   ParameterBlock(const Device& device, std::vector<NamedParameter> parameters, DType precision,

@@ -115,7 +115,8 @@ struct NextHead {
   const T* data;
   std::int64_t row, size;
 
-  /// from: column 0 of the sequence's first row. Behind its last head comes the first of the next sequence.
+  /// `from`: column 0 of the sequence's first row. After its last head, the first head of the next sequence
+  /// is prefetched.
   NextHead(const AttentionProblem& p, const T* from, std::int64_t row, std::int64_t length, std::int64_t head)
       : data(from + (head + 1 < p.heads ? (head + 1) * p.head_size : length * row)),
         row(row),

@@ -32,7 +32,7 @@ class SummedRows {
   }
 
 #if !ENCORE_HOST_BACKEND
-  /// Does the same and gives each lane its elements.
+  /// Adds up the sum of a row likewise, and leaves its elements in the registers of the lanes.
   template <int Width, class S>
   KOKKOS_FORCEINLINE_FUNCTION void add_up(const LaneRow<Width>& lanes, std::int64_t r,
                                           S (&x)[LaneRow<Width>::size]) const {
@@ -74,7 +74,8 @@ class BranchGradient {
   }
 
 #if !ENCORE_HOST_BACKEND
-  /// Does the same from the lanes' elements of the trunk's gradient, rounded as they are stored.
+  /// Gives the branch its gradient likewise, from the lanes' elements of the trunk's gradient, rounded as
+  /// they are stored.
   template <int Width, class S>
   KOKKOS_FORCEINLINE_FUNCTION void set(const LaneRow<Width>& lanes, std::int64_t r,
                                        S (&dx)[LaneRow<Width>::size]) const {

@@ -261,7 +261,7 @@ void multiply_tile(std::int64_t count, const PairRows& a, const bfloat16* b, con
 
 #undef ENCORE_ALWAYS_INLINE
 
-/// Does the same for `rows` rows, at most Rows: those that are left below the whole tiles.
+/// Computes a tile of `rows` rows, at most Rows: those that are left below the whole tiles.
 template <int Registers, int Rows = tile_rows, class C>
 void multiply_rows(std::int64_t rows, std::int64_t count, const PairRows& a, const bfloat16* b,
                    const TileEnd<C>& end) {
@@ -316,7 +316,7 @@ template <class A, class C>
 void multiply(std::int64_t rows, const A& a, const Panels& b, const Result<C>& to) {
   for (std::int64_t panel = 0; panel < b.count(); ++panel) multiply_panel(0, rows, a, b, panel, to);
 }
-/// Does the same for the panels that hold the first `columns` columns of c.
+/// Computes rows of c with the panels that hold its first `columns` columns.
 template <class A, class C>
 void multiply_columns(std::int64_t rows, std::int64_t columns, const A& a, const Panels& b,
                       const Result<C>& to) {

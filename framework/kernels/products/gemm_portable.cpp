@@ -120,7 +120,7 @@ struct HostProduct {
         to[k * tile_columns + j] = j >= width ? S(0) : static_cast<S>(from[k * columns + j]);
   }
 
-  /// Does the same from a tile stored transposed, (width, depth) with rows of `inner`.
+  /// Packs a tile that is stored transposed, (width, depth) with rows of `inner`.
   void pack_transposed(const T* from, std::int64_t width, std::int64_t depth, S* to) const {
     for (std::int64_t j0 = 0; j0 < tile_columns; j0 += lanes<S>)
       for (std::int64_t k0 = 0; k0 < depth; k0 += lanes<S>)

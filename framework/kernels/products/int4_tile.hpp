@@ -172,7 +172,7 @@ void multiply_tile(std::int64_t groups, const int8::Rows& a, const std::byte* b,
 
 #undef ENCORE_ALWAYS_INLINE
 
-/// Does the same for `rows` rows, at most Tile.
+/// Computes a tile of `rows` rows, at most Tile.
 template <int Registers, int Tile = tile_rows, class C>
 void multiply_rows(std::int64_t rows, const Panels& b, std::int64_t panel, const int8::Rows& a,
                    const int8::TileEnd<C>& end) {

@@ -245,7 +245,7 @@ void multiply_tile(std::int64_t quads, const Rows& a, const std::int8_t* b, cons
 
 #undef ENCORE_ALWAYS_INLINE
 
-/// Does the same for `rows` rows, at most Tile: those that are left below the whole tiles.
+/// Computes a tile of `rows` rows, at most Tile: those that are left below the whole tiles.
 template <int Registers, int Tile = tile_rows, class C>
 void multiply_rows(std::int64_t rows, const Panels& b, std::int64_t panel, const Rows& a,
                    const TileEnd<C>& end) {
