@@ -36,7 +36,7 @@ Vectors Embedder::run(const ExampleSet& texts) {
   return found;
 }
 
-/// Appends the mean of each sequence's rows to `found`. `states`: (N, C) of the packed batch.
+/// Writes the mean of each sequence's rows to its place in `found`. `states`: (N, C) of the packed batch.
 void Embedder::add_means(Tensor states, Vectors& found) {
   const std::span<const float> rows = states_.read(model_.device(), states);
   for (std::size_t s = 0; s + 1 < packed_.offsets.size(); ++s) {

@@ -47,7 +47,7 @@ std::span<std::byte> bytes_of(Outputs::Values& values, const ExampleSet& set, st
   return values.rule.type == ColumnType::integers ? part(values.integers) : part(values.numbers);
 }
 
-/// Returns whether the truth of the set is known. Throws if another column is missing.
+/// Returns whether the set has all columns that the model reads. Only those of the truth may be missing.
 bool has_truth(const ExampleSet& set, const BatchNeeds& needs) {
   return std::ranges::all_of(needs.columns,
                              [&](const ColumnNeed& need) { return set.has_column(need.name); });
