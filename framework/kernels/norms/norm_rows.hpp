@@ -54,7 +54,8 @@ class SummedRows {
   DropoutRows<T> dropout_;
 };
 
-/// Gives the branch of a sum its gradient, row by row. It does nothing if that is the trunk's.
+/// Gives the branch of a sum its gradient, row by row. It does nothing if branch and trunk share one
+/// gradient.
 template <class T>
 class BranchGradient {
  public:
@@ -66,7 +67,7 @@ class BranchGradient {
   /// Returns whether trunk and branch have gradients of their own.
   static bool has_own(const ResidualSum& dx) { return dx.branch && dx.branch.data != dx.trunk.data; }
 
-  /// Sets it from row r of the trunk's gradient.
+  /// Sets row r of the branch's gradient from row r of the trunk's.
   KOKKOS_FORCEINLINE_FUNCTION void set(const Row& row, std::int64_t r, const T* trunk) const {
     if (branch_ == nullptr) return;
     row.barrier();
