@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Implements host_threads.hpp with the OpenMP of GCC: it ends the threads that a smaller parallel region does
-// not need, and starts them again, bound to their place, for the next larger one.
+// Implements use_host_threads() of host_threads.hpp, which train/adaptive_threads.cpp calls between two
+// steps. It relies on the OpenMP of GCC: that ends the threads that a smaller parallel region does not need,
+// and starts them again, bound to their place, for the next larger one. Read host_threads.hpp first.
 #include "kernels/host_threads.hpp"
 
 #include <sched.h>

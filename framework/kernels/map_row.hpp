@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// map_row and map_values run a function over elements that do not depend on each other, and replace `each`
-// there. A lane of a GPU reads several elements before it writes the first; otherwise it would wait for each,
-// because the compiler must assume that a write changes the next element.
+// map_row and map_values run a function over elements that do not depend on each other; kernels
+// (activation.cpp, elementwise.cpp, dropout_rows.hpp and others) use them in place of `each`. A lane of a GPU
+// reads several elements before it writes the first; otherwise it would wait for each, because the compiler
+// must assume that a write changes the next element.
 #pragma once
 
 #include <encore/rows.hpp>

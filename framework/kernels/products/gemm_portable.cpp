@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The portable gemm. On the host: tiles of C by panel_product (panel_product.hpp), each tile one task of one
-// thread, K cut into blocks that are added in order. For HIP: Kokkos Kernels. Any type with float sums or
-// double; used for double on the host, for everything where the faster library is missing, and where products
-// are to be batch-invariant: an element is the same sums over k in the same order, whatever tile it stands
-// in.
+// The portable library of products, for kernels::gemm (gemm.cpp), of any type. It is used for double on the
+// host, where the faster library is missing, and where products are to be batch-invariant: an element is the
+// same sums over k in the same order, in any tile. On the host: tiles of C by panel_product.hpp, each tile
+// one task of one thread, K cut into blocks that are added in order. For HIP: Kokkos Kernels.
 #include "kernels/products/gemm.hpp"
 #include "kernels/products/panel_product.hpp"
 #include "kernels/transpose_square.hpp"
