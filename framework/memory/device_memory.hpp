@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// DeviceBuffer owns device memory; this file also declares the copies between host and device. Arenas,
-// parameter blocks and batches lie in such buffers; kernels see only Tensors that point into them.
+// DeviceBuffer owns device memory; this file also declares the copies between host and device. Arenas
+// (Model), ParameterBlock and DeviceBatch lie in such buffers; kernels see only Tensors that point into them.
+// Every tensor must start at a multiple of tensor_alignment, on which the choice of algorithms, and so bits,
+// depend.
 #pragma once
 
 #include <cstddef>

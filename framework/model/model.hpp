@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Model: embedding -> blocks -> head, built from an experiment and the layers and heads of the registry.
-// train/ and the worker's predict drive it; it owns parameters, step plans and the arena.
+// train/ drives it for training, infer/ for evaluation and prediction; it owns parameters, step plans and the
+// arena.
 //
 //   Model model(experiment, model_size(task, vocabulary), registry, device);
 //   model.plan(largest_training_shard, largest_evaluation_batch);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Applies train.freeze, train.layer_decay and train.lora to the parameters of a network. Read
+// Implements TrainedParameters: applies train.freeze, train.layer_decay and train.lora to the parameters of a
+// network, and checks that each option names what the network has. Network calls it. Read
 // trained_parameters.hpp first; the adapters themselves are in memory/adapters.hpp.
 #include "model/trained_parameters.hpp"
 
