@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The kernels dropout, y (N, C) = keep(x) / (1 - p), and dropout_add, y = residual + dropout(x)
 // (encore/kernels.hpp). Nothing is kept: backward draws the same mask from (example, position, channel).
-// Layers and Pass call them. Read dropout_rows.hpp first, which draws the mask; a change of the draws changes
-// the bits of every run.
+// Layers, heads and the residual sum (model/residual.hpp) call them. Read dropout_rows.hpp first, which draws
+// the mask; a change of the draws changes the bits of every run.
 #include "kernels/check.hpp"
 #include "kernels/dropout_rows.hpp"
 

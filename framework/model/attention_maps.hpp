@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // AttentionMap and SequenceAttention hold the attention weights of a model over one sequence, for every layer
-// that has them. The flow is: Model::attention -> Engine::attention -> the worker's attention verb and the
+// that has them. The flow is: Model::attention -> infer/attention.hpp -> the worker's attention verb and the
 // artifact of a run. Read next: encore/attention_weights.hpp, which a layer implements.
 #pragma once
 
