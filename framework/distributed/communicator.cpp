@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Implements a rank that is alone, and what is built from the calls of any communicator. Read
-// communicator.hpp first.
+// Implements OneProcess, the communicator of a run with a single rank, and gather_texts() and from_first(),
+// which work with any communicator because they use its collective calls only. train/ calls them. Read
+// communicator.hpp first: it says which calls are collective; their order must stay equal on all ranks.
 #include "distributed/communicator.hpp"
 
 #include <algorithm>

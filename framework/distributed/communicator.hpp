@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Communicator exchanges bytes between the processes ("ranks") that train one run together. It has two
-// implementations: OneProcess here, MPI in mpi_communicator.hpp. The worker makes one, train/ranks.hpp and
-// train/gradient_exchange.hpp decide what is sent; nothing below train/ knows that there are ranks.
+// implementations: OneProcess here, MPI in mpi_communicator.hpp. The worker makes one; train/ranks.hpp and
+// train/gradient_exchange.hpp decide what is sent. Code below train/ does not know about ranks.
 //
-// Its two most different users, written down first:
+// The interface must serve its two most different users:
 //   SGD on a host: one state, updated element by element. Any cut between two chunks is a border between
 //   owners; gradients are read where `backward` left them and values are shared in place, without a copy.
 //   LAMB with clipping on a GPU, with a table of tokens: a norm per parameter, so borders lie between
-//   parameters only; the norm of the gradient needs every chunk's part in chunk order before anybody updates;
+//   parameters only; the norm of the gradient needs every chunk's part in chunk order before any update;
 //   of the table only the rows of the batch travel; all of it passes through host memory first.
-// Both fit because a Communicator moves bytes of host memory between places that the caller names, and
-// decides nothing: it never adds (the order of sums is ours, MPI_Reduce chooses its own), and knows neither
-// types nor devices.
+// Both fit because a Communicator moves bytes of host memory between places that the caller names. It never
+// adds, because MPI_Reduce chooses its own order of sums, and it knows neither types nor devices.
 //
 // Every call but rank(), size(), library(), advance() and end_all() is collective: all ranks make the same
-// calls in the same order, from the thread that made the communicator; a buffer belongs to the call until it
+// calls in the same order, from the thread that made the communicator. A buffer belongs to the call until it
 // returns, and to begin_exchange() until finish_exchanges() has returned.
 #pragma once
 
@@ -31,7 +30,7 @@ struct Outgoing {
   int to = 0;
   std::span<const std::byte> bytes;
 };
-/// Room for what another rank sends, of exactly that size.
+/// Memory for the bytes that another rank sends; its size is exactly theirs.
 struct Incoming {
   int from = 0;
   std::span<std::byte> bytes;
@@ -41,7 +40,7 @@ class Communicator {
  public:
   virtual ~Communicator() = default;
 
-  /// Returns the number of this rank, from 0. Rank 0 writes what the run leaves behind.
+  /// Returns the number of this rank, from 0. Rank 0 writes the files of the run.
   virtual int rank() const = 0;
   virtual int size() const = 0;
   /// Returns the library and its version, such as "Open MPI 4.1.4"; "one process".
@@ -54,22 +53,23 @@ class Communicator {
     finish_exchanges();
   }
 
-  // The same while the caller computes. Each pair of ranks lists its chunks alike; each rank decides how many
-  // of them it passes to one call of begin_exchange(). No other call comes before finish_exchanges().
+  // The next three calls do what exchange() does, while the caller computes. Each pair of ranks lists its
+  // chunks alike; each rank decides how many of them it passes to one call of begin_exchange(). No other call
+  // comes before finish_exchanges().
 
   /// Returns before the bytes have arrived.
   virtual void begin_exchange(std::span<const Outgoing> outgoing, std::span<const Incoming> incoming) = 0;
-  /// Moves what can move now and returns soon. With a library without a thread of its own nothing moves
+  /// Moves what can move now and returns soon. An MPI library without a thread of its own moves nothing
   /// between calls.
   virtual void advance() = 0;
   /// Waits until everything that was begun has arrived.
   virtual void finish_exchanges() = 0;
 
-  /// Sets all (size() chunks as long as `mine`) = the chunks of all ranks, by rank.
+  /// Fills `all` (size() chunks, each as long as `mine`) with the chunks of all ranks, by rank.
   virtual void gather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
   /// Sends each rank's part of `block` to all: rank r has filled bytes [borders[r], borders[r + 1]).
   virtual void share(std::span<std::byte> block, std::span<const std::size_t> borders) = 0;
-  /// Sets bytes = those of rank 0.
+  /// Overwrites `bytes` with those of rank 0.
   virtual void broadcast(std::span<std::byte> bytes) = 0;
   /// Waits until all ranks have come here. It sleeps, while the other calls spin: use it for long waits.
   virtual void wait_for_all() = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cuts messages into chunks that MPI's int can count. MPI never computes sums, because it adds in an order of
-// its own. Read mpi_communicator.hpp first.
+// The MPI implementation of Communicator, which join_ranks() makes for the worker. It cuts messages into
+// chunks that MPI's int can count. It never lets MPI compute sums, because MPI chooses the order of additions
+// and bits would depend on it. Read mpi_communicator.hpp first; builds without MPI compile without_mpi.cpp.
 #include "distributed/mpi_communicator.hpp"
 
 #include <mpi.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Draws bars from zero, lying (names at the left, values at the right) or, if the names fit below them,
-// upright.
+// Lays out a BarChart: one bar per label, from zero. Bars lie (names at the left, values at the right) or
+// stand, if the names fit below them. draw() (draw.cpp) calls it; read chart.hpp for the data and plot.hpp
+// for the axes first.
 #include <algorithm>
 #include <cmath>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Chart is what a picture shows, as data: curves with bands, points, bars, a matrix, heat maps, lanes on a
-// time axis, boxes with arrows. report/ and `exp bench` fill one; draw() lays it out as a Drawing, which is
-// written as SVG or as TikZ. Values that are not finite are shown as such (marked on the axis), never
-// dropped.
+// Chart is the data of a picture, one struct for each kind: curves with bands, points, bars, a matrix, heat
+// maps, lanes on a time axis, boxes with arrows. report/ and `exp bench` fill one; draw() lays it out as a
+// Drawing (drawing.hpp), which is written as SVG or as TikZ. Values that are not finite are shown as such
+// (marked on the axis), never dropped.
 #pragma once
 
 #include <cstddef>
@@ -51,8 +51,7 @@ struct ScatterChart {
   std::vector<Group> groups;
 };
 
-/// One bar per label, from zero, upright or (for long names) lying; with an interval if there is
-/// one.
+/// Bars from zero, one per label, with an interval if there is one. They stand, or lie if names are long.
 struct BarChart {
   struct Bar {
     std::string name;
@@ -64,7 +63,7 @@ struct BarChart {
   std::vector<Bar> bars;
 };
 
-/// Counts in bins of equal width.
+/// A histogram: counts in bins of equal width.
 struct Histogram {
   Axis x, y;
   double first = 0.0, width = 1.0;
@@ -73,8 +72,9 @@ struct Histogram {
   std::string mark_name = {};
 };
 
-/// Rows are the truth, columns the prediction; shaded by share of the row, labelled by count. Every row and
-/// column has its name where there are at most most_matrix_labels; of more, only some have.
+/// A confusion matrix: rows are the truth, columns the prediction; shaded by share of the row, labelled by
+/// count. Every row and column has its name where there are at most most_matrix_labels; of more, only some
+/// have.
 struct MatrixChart {
   std::string row_title, column_title;
   std::vector<std::string> labels;
@@ -107,7 +107,7 @@ struct HeatMapChart {
   std::size_t across = 1;
   double low = 0.0;   ///< the value without shade; 0 if there are values below 0
   double high = 1.0;  ///< the value with the full shade
-  /// Set if there are values below 0, down to -high: they have a tone of their own.
+  /// Set if there are values below 0, down to -high; these are drawn in a tone of their own.
   bool below_zero = false;
   Shade shade = Shade::linear;
 };

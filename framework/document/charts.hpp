@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One function per chart; draw() chooses. Each is pure: equal chart and width give an equal drawing.
+// The functions that lay out one type of chart each; draw() (draw.cpp) chooses among them. Each is pure:
+// equal chart and width give an equal drawing, so tests compare bytes. A new chart needs a type in chart.hpp,
+// a function here with a .cpp of its own, and a case in json.cpp.
 #pragma once
 
 #include "document/chart.hpp"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes the hashes of the policy. Read content_policy.hpp first.
+// Implements content_policy(): hashes the style and the script of a page and writes the policy that allows
+// only these two. html.cpp, report/attention_page.cpp and serve/page.cpp call it. Read content_policy.hpp
+// first. A page must contain exactly the strings that were hashed, or browsers block them.
 #include "document/content_policy.hpp"
 
 #include <encore/base64.hpp>
@@ -10,7 +12,7 @@ namespace encore {
 
 namespace {
 
-/// Returns the hash of what stands between two tags, as a Content-Security-Policy names it.
+/// Returns the hash of the text between two tags, in the notation of a Content-Security-Policy.
 std::string policy_hash(const std::string& content) {
   std::string digest;
   const std::string hex = sha256(content);

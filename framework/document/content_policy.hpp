@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes the Content-Security-Policy of pages that load nothing: only what stands in them may run, by its
-// hash. html.cpp and the page of `exp attention` (report/attention_page.cpp) use it.
+// Writes the Content-Security-Policy of pages that load nothing: a browser runs only the style and script
+// inside the page, which the policy names by hash. html.cpp, report/attention_page.cpp (`exp attention`) and
+// serve/page.cpp use it.
 #pragma once
 
 #include <string>

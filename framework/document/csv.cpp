@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collects the tables of all sections and quotes cells as RFC 4180 demands.
+// Implements csv_files(), the CSV writer of `exp report`: collects the tables of all sections, and writes
+// each cell quoted as RFC 4180 requires (csv_field in escape.hpp). Read csv.hpp first.
 #include "document/csv.hpp"
 
 #include <encore/error.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tables of a document as CSV (RFC 4180). Numbers in full precision, independent of how the table shows
-// them. Place in the flow: `exp report -o FILE.csv`.
+// Writes the tables of a document as CSV (RFC 4180), with numbers in full precision even where the table
+// shows rounded ones. Place in the flow: `exp report -o FILE.csv` (cli/report_formats.cpp). Read document.hpp
+// first.
 #pragma once
 
 #include <string>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Joins the plain text of marked spans. Everything else of a document is data; read document.hpp first.
+// Implements Text::plain(), which joins the characters of marked spans. All other parts of a document are
+// plain data; read document.hpp first. The writers (html.cpp, markdown.cpp, latex.cpp, csv.cpp, json.cpp) and
+// report/ call it.
 #include "document/document.hpp"
 
 namespace encore {

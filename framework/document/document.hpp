@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Document is the content of a report, apart from its look: sections with paragraphs, tables, lists, listings
 // and figures, as plain values. report/ fills one from the database; html.hpp, markdown.hpp, latex.hpp,
-// csv.hpp, json.hpp each write the same document. Nothing in here is escaped: every writer escapes for its
-// own format, so a name with <script>, \input or | in it is only a name.
+// csv.hpp and json.hpp each write the same document. Values here are never escaped: every writer escapes for
+// its own format, so a name with <script>, \input or | in it is only a name.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ struct Span {
     emphasis,
     code,       ///< a command, a key, a hash: fixed width
     reference,  ///< to the block or section whose id is `target`
-    // These mark a word of an example sentence with a model's prediction; `target` is its label.
+    // The next three mark a word of an example sentence with a model's prediction; `target` is its label.
     right,   ///< predicted and true
     wrong,   ///< predicted, not true
     missed,  ///< true, not predicted
@@ -53,7 +53,7 @@ struct Paragraph {
   Text text;
 };
 
-/// What a reader must not overlook: a failed run, intervals across environments, missing records.
+/// A warning shown before the text: a failed run, intervals across environments, missing records.
 struct Notice {
   Text text;
 };
@@ -62,7 +62,7 @@ struct ItemList {
   std::vector<Text> items;
 };
 
-/// Lines as they are: commands, a TOML file, a diff.
+/// Lines that are shown unchanged: commands, a TOML file, a diff.
 struct Listing {
   std::string language;  ///< "sh", "toml", "diff", or empty
   std::string text;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Drawing is a picture as a list of shapes with coordinates: the one thing that all charts become, and that
-// is written as SVG (for HTML, Markdown and `exp bench`) or TikZ (for LaTeX). Colours are tones, not numbers:
-// the style sheet defines them for light, dark and print.
+// Drawing is a picture as a list of shapes with coordinates. draw() (chart.hpp) makes one of every chart;
+// svg() and tikz() write it as SVG (for HTML, Markdown and `exp bench`) or TikZ (for LaTeX). Colours are
+// tones, not numbers: the style sheet defines them for light, dark and print.
 #pragma once
 
 #include <cstdint>
@@ -82,7 +82,7 @@ struct Label {
 
 using Shape2d = std::variant<Polyline, Polygon, Rectangle, Marker, Label>;
 
-/// The place of a plot and the values at its edges, so that a point on a curve can be asked for its values.
+/// The place of a plot and the values at its edges, so that a page can show the values of a point on a curve.
 struct Plane {
   double left = 0.0, top = 0.0, right = 0.0, bottom = 0.0;
   double x_low = 0.0, x_high = 1.0, y_low = 0.0, y_high = 1.0;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Escapes for each format. Read escape.hpp first; the characters of LaTeX are in escape_latex.cpp.
+// Implements the functions of escape.hpp for HTML, Markdown and CSV, which the writers call for every text of
+// a document; those for LaTeX are in escape_latex.cpp. Each must return text without special meaning in its
+// format, whatever bytes it gets; tests/ feed it hostile names. Read escape.hpp first.
 #include "document/escape.hpp"
 
 #include <algorithm>
@@ -58,7 +60,8 @@ std::string html_text(std::string_view text) {
 std::string markdown_text(std::string_view text) {
   const std::string line = clean_line(text);
   std::string result;
-  // These begin a block only at the start of a line: a heading, a list, a rule. A number does not.
+  // These characters begin a block (a heading, a list, a rule) only at the start of a line. A number alone
+  // does not.
   const auto is_digit = [&](std::size_t at) {
     return at < line.size() && line[at] >= '0' && line[at] <= '9';
   };
@@ -90,8 +93,8 @@ std::string markdown_text(std::string_view text) {
 
 std::string markdown_code(std::string_view text, bool in_table) {
   const std::string line = clean_line(text);
-  // CommonMark ignores tags between backticks. For other readers, the file has none at
-  // all.
+  // CommonMark ignores tags between backticks. Other renderers may not, so a code span with a tag is written
+  // without backticks.
   if (line.find('<') != std::string::npos) return "<code>" + markdown_text(text) + "</code>";
   const std::string ticks(longest_run(line, '`') + 1, '`');
   std::string inside;

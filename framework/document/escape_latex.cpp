@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Escapes characters in LaTeX. The fonts of pdflatex hold Latin letters and some signs; accents are put on
-// letters by macros, which every font encoding has. Every other character becomes its number in a frame:
-// visible, never an error.
+// Implements latex_text() of escape.hpp: escapes text for pdflatex. The fonts of pdflatex hold Latin letters
+// and some signs; macros put accents on letters in every font encoding. Any other character becomes its
+// number in a frame (\codepoint), so that no name can stop pdflatex. latex.cpp, latex_table.cpp and tikz.cpp
+// call it.
 #include <utf8proc.h>
 
 #include <algorithm>
@@ -34,8 +35,8 @@ const std::map<char32_t, const char*>& signs() {
       {U'"', "\\symbol{34}"},
       {U'\'', "{'}"},
       {U'`', "{`}"},
-      {U'-', "{-}"},  // two of them are no dash
-      {U'?', "{?}"},  // nor are ?` and !` turned round
+      {U'-', "{-}"},  // else two of them become a dash
+      {U'?', "{?}"},  // else ?` and !` become inverted marks
       {U'!', "{!}"},
       {U',', "{,}"},
       {0xA0, "~"},
@@ -158,7 +159,8 @@ std::string one(char32_t point) {
 }  // namespace
 
 std::string latex_text(std::string_view text) {
-  // In a word of more characters than this a line may break: after these signs and after every few letters.
+  // In a word of more than `most` characters a line may break after punctuation and after every `few`
+  // letters.
   constexpr int most = 20, few = 8;
   std::string result;
   int unbroken = 0;
@@ -170,7 +172,8 @@ std::string latex_text(std::string_view text) {
     const bool part = sign && unbroken >= few;
     if (unbroken >= most || part || point >= 0x2000) {
       result += "\\wbr{}";
-      // Within a word only where no part of it ends; then again after a few characters.
+      // A part restarts the count. Without parts, the next break inside the word follows after `few`
+      // characters.
       unbroken = part ? 0 : std::min(unbroken, most - few);
     }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Draws boxes from bottom to top with arrows: the architecture of a model. Groups have a frame, with "x 12"
-// if they are repeated; residuals run around at the left.
+// Lays out a FlowChart, the architecture of a model: boxes from bottom to top with arrows, groups in a frame
+// (with "x 12" if they are repeated), residuals around them at the left. draw() (draw.cpp) calls it;
+// report/architecture.hpp fills the chart. Read chart.hpp first.
 #include <algorithm>
 #include <cmath>
 
@@ -54,7 +55,7 @@ class FlowPainter {
   bool ends_group(std::size_t box) const {
     return std::ranges::any_of(chart_.groups, [&](const auto& group) { return group.last == box; });
   }
-  /// The residual around a single box is added above it.
+  /// Returns whether the residual around this single box is added above it.
   bool adds_above(std::size_t box) const {
     const auto from = chart_.boxes[box].skip_from;
     return from && *from + 1 == box;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Draws matrices of numbers as shades, such as attention weights or positional encodings: panels of equal
-// size beside and below each other, with the names of rows and columns if they can be read, and a legend of
-// the shades.
+// Lays out a HeatMapChart: matrices of numbers as shades, such as attention weights. Panels of equal size are
+// placed beside and below each other, with the names of rows and columns where they can be read, and a legend
+// of the shades. draw() (draw.cpp) calls it; report/attention_charts.hpp fills one. Read chart.hpp first.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -32,7 +32,7 @@ std::size_t every_kth(double distance) {
   return static_cast<std::size_t>(std::max(1.0, std::ceil(13.0 / std::max(distance, 0.1))));
 }
 
-/// The places of all parts.
+/// The coordinates of all parts of the picture.
 struct PanelLayout {
   double left = 0.0, top = 0.0, cell = 0.0, panel_width = 0.0, panel_height = 0.0;
   double row_names = 0.0, column_names = 0.0;

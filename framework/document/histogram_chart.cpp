@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts in bins of equal width, with a line across where something is cut.
+// Lays out a Histogram: counts in bins of equal width, with a line at a limit such as the length at which
+// inputs are cut. draw() (draw.cpp) calls it. Read chart.hpp for the data and plot.hpp for the axes first.
 #include <algorithm>
 #include <cmath>
 

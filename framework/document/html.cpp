@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes the frame of the page. Read html.hpp first; the blocks are in html_blocks.cpp.
+// Implements html_files(), the HTML writer of `exp report`: writes the frame of the page, its sections and
+// their numbers. Read html.hpp first; html_blocks.cpp writes the blocks inside a section, reports/report.html
+// is the template.
 #include "document/html.hpp"
 
 #include "document/content_policy.hpp"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes each kind of block as HTML. Long words get places where a browser may break them.
+// Implements html_blocks.hpp: writes each kind of block (paragraph, table, figure and others) as HTML.
+// html.cpp and report/attention_page.cpp call it. Long words get places where a browser may break them. Every
+// text passes through escape.hpp; classes are those of the style sheet in reports/.
 #include "document/html_blocks.hpp"
 
 #include "base/number_text.hpp"
@@ -19,8 +21,8 @@ bool is_long(const std::string& text) {
   return text.size() > 32;
 }
 
-/// Returns whether a line may be broken behind the letter: between the parts of a name, never within a word
-/// or number.
+/// Returns whether a line may be broken after the letter: between the parts of a name, never within a word or
+/// number.
 bool ends_part(const std::string& text, std::size_t at) {
   const bool number = text[at] == '.' && at + 1 < text.size() && text[at + 1] >= '0' && text[at + 1] <= '9';
   return !number && std::string_view("-_=/.,:;@+").find(text[at]) != std::string_view::npos;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes the blocks of a document as HTML. html.cpp puts them into sections.
+// Writes the blocks of a document as HTML. html.cpp puts them into sections, report/attention_page.cpp into
+// the page of `exp attention`. Read document.hpp first.
 #pragma once
 
 #include <string>

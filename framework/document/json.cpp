@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes each kind of block and chart as JSON, with every number in full precision.
+// Implements document_json(), the JSON writer of `exp report`: one function for each kind of block and chart,
+// every number in full precision. Programs read this output, so a change of a field is visible to users. Read
+// json.hpp first.
 #include "document/json.hpp"
 
 #include <algorithm>

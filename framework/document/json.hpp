@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes a document as JSON, with every number in full precision, also those behind a picture. `exp report
-// --format json` uses it, and tests that compare two documents.
+// Writes a document as JSON, with every number in full precision, also those that a picture shows. `exp
+// report --format json` (cli/report_formats.cpp) uses it, and tests that compare two documents.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ namespace encore {
 /// are not finite are "nan", "inf" and "-inf", because JSON itself cannot hold them.
 nlohmann::ordered_json document_json(const Document& document);
 
-/// Returns the same as text that ends with a line feed. Bytes that are not UTF-8 become U+FFFD.
+/// Returns document_json() as text that ends with a line feed. Bytes that are not UTF-8 become U+FFFD.
 std::string json_text(const Document& document);
 
 }  // namespace encore

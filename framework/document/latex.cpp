@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes blocks as LaTeX. Read latex.hpp first; tables are in latex_table.cpp.
+// Implements latex_files(), the LaTeX writer of `exp report`: one function for each kind of block, figures
+// alone or two side by side. Read latex.hpp first; latex_table.cpp writes tables, tikz.cpp pictures. The
+// sizes below must match reports/report.tex.
 #include "document/latex.hpp"
 
 #include <algorithm>
@@ -40,7 +42,7 @@ class LatexWriter {
     return result + "\\end{itemize}\n\n";
   }
 
-  /// Each line is a paragraph of its own, so that a page may end between any two.
+  /// Writes a listing. Each line is a paragraph of its own, so that a page may end between any two.
   std::string operator()(const Listing& listing) const {
     std::string result = "\\begin{encorelisting}\n";
     std::string line;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Estimates the widths of columns and shares the width of the page among them.
+// Implements latex_table(): estimates the widths of columns, shares the width of the page among them, and
+// writes a longtable. latex.cpp calls it. The sizes below are those of reports/report.tex and Computer
+// Modern. Read latex_table.hpp first.
 #include "document/latex_table.hpp"
 
 #include <algorithm>
@@ -20,7 +22,7 @@ constexpr double page_width = 453.0;
 double column_gap(double size) {
   return size * 0.9;
 }
-/// The limit exists because a row cannot break across pages.
+/// The most characters of a cell: a row cannot break across pages, so longer text is cut.
 constexpr std::size_t most_characters = 300;
 
 /// Computer Modern is narrower than text_width() expects, and less so in small sizes.
@@ -31,7 +33,7 @@ struct Size {
 };
 constexpr std::array<Size, 3> sizes = {
     {{"footnotesize", 9.0, 0.88}, {"scriptsize", 8.0, 0.91}, {"tiny", 6.0, 1.05}}};
-/// Its bold letters are wider than its others.
+/// How much wider the bold letters of Computer Modern are.
 constexpr double bold = 1.18;
 
 struct Layout {
@@ -44,7 +46,7 @@ double width_of(const std::string& text, const Size& size) {
   return size.narrower * text_width(first_characters(clean_line(text), most_characters), size.points);
 }
 
-/// All letters of a fixed width have the same width.
+/// Returns the width of a cell; in a fixed-width font all letters have the same width.
 double width_of(const TableCell& cell, const Size& size) {
   double width = 0.0;
   for (const Span& span : cell.text.spans)
@@ -94,7 +96,7 @@ std::vector<double> natural_widths(const TableBlock& table, const Size& size, bo
   return widths;
 }
 
-/// Units of numbers stand on a line of their own below the head.
+/// Returns the head of a column; the unit of its numbers is on a line of its own below the name.
 std::string head_text(const TableBlock& table, std::size_t i, const Layout& layout) {
   const Column& column = table.columns[i];
   const std::string unit =

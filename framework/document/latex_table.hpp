@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes text and tables in LaTeX. latex.cpp calls it.
+// Writes text and tables of a document as LaTeX. latex.cpp calls it for each TableBlock of a document
+// (document.hpp). Read next: latex_table.cpp, which chooses the widths of the columns.
 #pragma once
 
 #include <string>

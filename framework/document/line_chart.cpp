@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Draws curves over a common axis, with bands. Thousands of points share a pixel: of each column the lowest
-// and the highest are kept, so that a spike is never lost.
+// Lays out a LineChart: curves over a common axis, with bands. Of thousands of points that share a column of
+// pixels it keeps the lowest and the highest, so that a spike is never lost. draw() (draw.cpp) calls it. Read
+// chart.hpp for the data and plot.hpp for the axes first.
 #include <algorithm>
 #include <cmath>
 
@@ -14,7 +15,7 @@ namespace {
 
 using Points = std::vector<std::pair<double, double>>;
 
-/// The form of a curve with more points shows where they are.
+/// A curve of at most this many points has a marker at each; with more, its shape shows where they are.
 constexpr std::size_t most_marked = 20;
 
 /// Returns, for each column of `width` points, the first, lowest, highest and last point, in their order.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes blocks as CommonMark and the pictures as SVG files beside it.
+// Implements markdown_files(), the Markdown writer: one function for each kind of block as CommonMark, and
+// the pictures as SVG files beside the text. `exp report` and the pages of plugins use it. Read markdown.hpp
+// first.
 #include "document/markdown.hpp"
 
 #include "document/escape.hpp"

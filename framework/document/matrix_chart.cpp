@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A confusion matrix: rows are the truth, columns the prediction; shaded by share of the row, labelled by
-// count.
+// Lays out a MatrixChart, a confusion matrix: rows are the truth, columns the prediction. Each cell is shaded
+// by its share of the row and labelled with its count. draw() (draw.cpp) calls it. Read chart.hpp first.
 #include <algorithm>
 #include <cmath>
 #include <numbers>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Walks through all sections once and numbers sections, tables, figures and listings.
+// Implements Outline: walks through all sections once, numbers sections, tables, figures and listings, and
+// makes a unique anchor from each id. Each writer makes an Outline first. Read outline.hpp first. Anchors are
+// links in files of users, so the rules that make them should stay.
 #include "document/outline.hpp"
 
 #include <encore/error.hpp>
@@ -24,7 +26,7 @@ const Anchor& Outline::target(const std::string& id) const {
 void Outline::add(const void* part, const std::string& id, const std::string& kind,
                   const std::string& number) {
   std::string anchor = anchor_text(id);
-  // Different ids may have lost their difference.
+  // Different ids may give the same anchor; later ones get a number.
   if (const int before = taken_[anchor]++; before > 0) anchor += "-" + std::to_string(before + 1);
   const auto [entry, added] = anchors_.emplace(part, Anchor{anchor, kind, number});
   if (!by_id_.emplace(id, &entry->second).second)

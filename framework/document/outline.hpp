@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Outline has numbers and anchors of everything in a document that can be referred to. Each writer makes one;
-// HTML takes ids from it, Markdown file names, LaTeX labels, CSV file names.
+// Outline holds the number and the anchor of each section, table, figure and listing of a document. Each
+// writer (html.cpp, markdown.cpp, latex.cpp, csv.cpp) makes one: HTML takes ids from it, Markdown file names,
+// LaTeX labels, CSV file names. Read document.hpp first.
 #pragma once
 
 #include <map>

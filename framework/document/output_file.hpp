@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// OutputFile is what a writer returns: a file, named relative to the folder of -o. A writer touches no disk
-// itself, so equal documents can be compared as bytes.
+// OutputFile is what a document writer returns (html.hpp, latex.hpp, csv.hpp and others): the name of a file,
+// relative to the folder of -o, and its content. Writers touch no disk, so tests compare documents as bytes;
+// cli/report_verb.cpp saves the files.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The colours of each tone, their contrast against the paper, and the style sheet made of them.
+// Implements Palette: the colours of each tone on light, dark and printed paper, their contrast, and the
+// style sheet made of them. html.cpp, latex.cpp, svg.cpp and tikz.cpp read them. Read palette.hpp first: it
+// says which contrast a new colour must have, and tests check it.
 #include "document/palette.hpp"
 
 #include <array>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Palette says which colour a tone has in the light, the dark and the printed document. Only this file knows
-// colours; style sheet, stand-alone SVG and LaTeX take them from here.
+// Palette says which colour a tone has in the light, the dark and the printed document. Colours are defined
+// in palette.cpp alone; the style sheet, stand-alone SVG and LaTeX read them through this header.
 //
 // The series begin from Okabe and Ito, "Color Universal Design" (2002, jfly.uni-koeln.de/color): blue,
 // vermillion, bluish green, reddish purple, orange, sky blue, yellow, grey. For light paper the pale ones are
-// darkened, for the dark one the deep ones are lightened, until each has 3:1 against its ground
-// (WCAG 2.2, 1.4.11).
+// darkened, for the dark one the deep ones are lightened, until each has 3:1 against its ground (WCAG 2.2,
+// 1.4.11).
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ std::string hex_text(Colour colour);
 
 /// Returns the contrast of the first to the second, from 1 to 21 (WCAG 2.2, relative luminance).
 double contrast(Colour a, Colour b);
-/// Returns `top` with that opacity over `ground`.
+/// Returns the colour that `top` has with this opacity over `ground`.
 Colour blended(Colour top, double opacity, Colour ground);
 
 /// The strongest shade of a matrix' cell: text in `ink` has 4.5:1 on it, on either paper.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Draws parallel coordinates (Inselberg 1985): one polyline per run across one axis per dimension. The last
-// axis is the score: the better, the stronger the line. Axes are upright if there is room; on narrow paper
-// they lie below each other.
+// Lays out a ParallelChart, parallel coordinates (Inselberg 1985): one polyline per run across one axis per
+// dimension. The last axis is the score: the better, the stronger the line. Axes are upright if there is
+// room, else below each other. draw() (draw.cpp) calls it. Read chart.hpp first.
 #include <algorithm>
 #include <cmath>
 
@@ -16,7 +16,7 @@ namespace {
 
 using Dimension = ParallelChart::Dimension;
 
-/// Maps values of one dimension to places, which grow with the value.
+/// Maps values of one dimension to positions on its axis, which grow with the value.
 class DimensionScale {
  public:
   DimensionScale(const ParallelChart& chart, std::size_t number) : dimension_(chart.dimensions[number]) {
@@ -53,7 +53,7 @@ class DimensionScale {
   Range range_;
 };
 
-/// The steps of strength are few, so that equal strengths share a look.
+/// The number of strengths of a line. They are few, so that lines with nearly equal scores look equal.
 constexpr int steps = 5;
 
 struct LineLook {
@@ -85,7 +85,7 @@ std::string line_title(const ParallelChart& chart, const ParallelChart::Line& li
   return title;
 }
 
-/// The two layouts differ only in the direction of the axes.
+/// The layout of the axes, upright or level: the two differ only in direction.
 struct AxisPaper {
   bool upright = true;
   double first = 0.0, between = 0.0;  ///< of the axes, across

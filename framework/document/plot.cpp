@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures labels, chooses ticks that fit, and draws the axes, the grid and the legend.
+// Implements Plot, which the charts with axes share: measures labels, chooses ticks that fit, and draws the
+// axes, the grid and the legend. The charts (bar_chart.cpp, line_chart.cpp and others) call draw_plot() first
+// and then draw their data. Read plot.hpp and scale.hpp first.
 #include "document/plot.hpp"
 
 #include <algorithm>
@@ -87,7 +89,8 @@ double draw_legend(Drawing& drawing, const std::vector<LegendEntry>& entries, do
   constexpr double sign = 24.0, between = 16.0, more = 110.0;
   double x = 0.0, y = top + 10;
   int row = 1;
-  // If there are many, any may stand on the last row, where there must be room for "and 9 more".
+  // With many entries each is cut so that "and 9 more" fits after it, because any of them may be on the last
+  // row.
   std::vector<std::string> names;
   for (const LegendEntry& entry : entries) names.push_back(entry.name);
   const bool many = entries.size() > static_cast<std::size_t>(most_rows);

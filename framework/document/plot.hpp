@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plot draws what charts with axes have in common: margins that fit the labels, grid, ticks, axis
-// titles, a legend above the data, marks for what is not finite. One .cpp per chart uses it; draw.cpp
-// chooses.
+// Plot draws what charts with axes share: margins that fit the labels, grid, ticks, axis titles, a legend
+// above the data, and marks for values that are not finite. Each chart with axes (bar_chart.cpp,
+// line_chart.cpp and others) calls draw_plot() first and then draws its data. Read next: scale.hpp.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ namespace encore {
 constexpr double label_size = 11.0;
 /// The distance between lines of labels.
 constexpr double line_height = 15.0;
-/// A narrower drawing is for a telephone.
+/// A drawing narrower than this is laid out for a telephone.
 constexpr double narrow_width = 480.0;
 
 struct LegendEntry {
@@ -69,8 +69,8 @@ void draw_level_axis(Drawing& drawing, const Plot& plot, const Scale& scale, con
 void draw_row_names(Drawing& drawing, const std::vector<std::string>& names, double right, double top,
                     double row, double most);
 
-/// Crosses on the edges of the plot for values that have no place; neighbours closer than a cross become one,
-/// which shows their number.
+/// Draws crosses on the edges of the plot for values that are not finite; neighbours closer than a cross
+/// become one, which shows their number.
 class StrayMarks {
  public:
   explicit StrayMarks(const Plot& plot) : plot_(plot) {}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Words quantities for users, with their units: one wording for every table, live line, closing line and
-// report.
+// Formats quantities with their units for users: one notation for every table, live line, closing line and
+// report. cli/, app/ and report/ call it. Numbers for programs are written elsewhere, in full precision
+// (json.hpp, csv.hpp).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Chooses round steps for linear axes and powers for logarithmic ones.
+// Implements Scale and its ticks: round steps (1, 2, 5 times a power of ten) on linear axes, powers on
+// logarithmic ones. plot.cpp and the charts call it. It must survive any finite numbers, also the largest
+// doubles. Read scale.hpp first.
 #include "document/scale.hpp"
 
 #include <algorithm>
@@ -101,7 +103,7 @@ std::vector<Tick> logarithmic_ticks(const Range& range, int most) {
       for (const int mantissa : mantissas) add(mantissa, exponent);
     if (static_cast<int>(result.size()) <= most) break;
   }
-  if (result.size() < 2) {  // within one step of 1, 2, 5: as on a linear axis
+  if (result.size() < 2) {  // less than one step of 1, 2, 5: ticks of a linear axis
     return linear_ticks({range.low, range.high, false}, most);
   }
   const int every = (static_cast<int>(result.size()) + most - 1) / most;
@@ -176,7 +178,7 @@ Range range_of(const Axis& given, const AxisRange& extent, bool round) {
 std::vector<Tick> ticks(const Range& range, int most) {
   most = std::max(most, 2);
   std::vector<Tick> found;
-  // Between two multiples of a large step there may be none: then it takes a smaller one.
+  // The axis may have no multiple of a large step: then a smaller step is tried.
   for (int steps = most; found.empty() && steps < most + 20; ++steps)
     found = range.logarithmic ? logarithmic_ticks(range, steps) : linear_ticks(range, steps);
   if (found.size() > static_cast<std::size_t>(most)) found.resize(static_cast<std::size_t>(most));

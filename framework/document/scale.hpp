@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Scale maps values to places on the paper, with ticks at round numbers. Every chart with axes uses it;
-// plot.hpp draws them.
+// Scale maps values of an axis to coordinates on the paper, and ticks() chooses round numbers for its labels.
+// Every chart with axes uses it; plot.hpp draws the axes.
 #pragma once
 
 #include <string>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Draws points, each with an interval if there is one. Groups stand side by side within a category; points of
-// one category that would hide each other are spread.
+// Lays out a ScatterChart: points, each with an interval if there is one. Groups are placed side by side
+// within a category; points of one category that would hide each other are spread. draw() (draw.cpp) calls
+// it. Read chart.hpp for the data and plot.hpp for the axes first.
 #include <algorithm>
 #include <cmath>
 #include <map>

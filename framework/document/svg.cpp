@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes a drawing as SVG. Colours are the style sheet's: each shape has the class of its tone and takes
-// currentColor; a stand-alone file has them in it, on paper of its own.
+// Implements svg(): writes a Drawing as an <svg> element, for html_blocks.cpp, markdown.cpp and `exp bench`.
+// On a page, each shape has the class of its tone and takes currentColor from the style sheet; a stand-alone
+// file has its colours and paper inside. Read drawing.hpp first. reports/report.js reads the attributes of
+// curves.
 #include <cmath>
 
 #include "base/number_text.hpp"

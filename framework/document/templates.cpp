@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the files of reports/, or those of the user, and replaces the placeholders.
+// Implements Templates and fill(): finds the template of a format among the user's files or those of
+// reports/, and replaces its placeholders. html.cpp, markdown.cpp, latex.cpp and report/attention_page.cpp
+// use it. Read templates.hpp first; docs/guides/reports.md lists the placeholders.
 #include "document/templates.hpp"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Templates: the files of reports/ that say what a document looks like, report.* for HTML with its style and
 // script, Markdown and LaTeX. A template is text with a few placeholders, {{title}}; everything else in it
-// stays as it is. Place in the flow: the writers fill in; docs/guides/reports.md lists the placeholders.
+// stays as it is. Place in the flow: each writer finds its template and calls fill(). docs/guides/reports.md
+// lists the placeholders, which templates of users rely on.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Walks over code points with utf8proc to clean, shorten and measure names.
+// Implements text.hpp: walks over the code points of a name with utf8proc to clean, shorten and measure it.
+// The writers, the charts and escape.cpp call it; any bytes are valid input. The widths below are estimates
+// for common fonts. Read text.hpp first.
 #include "document/text.hpp"
 
 #include <utf8proc.h>
@@ -47,7 +49,7 @@ double advance(char32_t point) {
   return 1.05;
 }
 
-/// Bold letters are wider.
+/// Returns the width of a character; bold letters (`strong`) are wider.
 double advance(char32_t point, double size, bool strong) {
   return advance(point) * size * (strong ? 1.12 : 1.0);
 }
@@ -69,7 +71,7 @@ std::string cut_in_the_middle(const std::string& text, double width, double size
     if (front == back || !take(back - 1)) break;
     --back;
   }
-  // An accent must not stand on the ellipsis.
+  // Combining accents are skipped here, because they would be drawn on the ellipsis.
   while (back < points.size() && advance(points[back]) == 0.0) ++back;
   std::string cut;
   for (std::size_t i = 0; i < front; ++i) append_utf8(cut, points[i]);

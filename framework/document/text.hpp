@@ -15,21 +15,22 @@ namespace encore {
 std::vector<char32_t> code_points(std::string_view text);
 void append_utf8(std::string& text, char32_t point);
 
-/// Returns the same as UTF-8.
+/// Returns code_points() as UTF-8.
 std::string clean_lines(std::string_view text);
-/// Returns it on one line: line feeds and tabs become spaces.
+/// Returns the cleaned text on one line: line feeds and tabs become spaces.
 std::string clean_line(std::string_view text);
 
-/// Whether a character runs from right to left, so that the text must be isolated from its neighbours.
+/// Returns whether a character runs from right to left, so that the text must be isolated from its
+/// neighbours.
 bool runs_right_to_left(std::string_view text);
 
-/// Cuts it to at most `width` points at `size`, with an ellipsis if something is missing.
+/// Cuts a text to at most `width` points at `size`, with an ellipsis if something is missing.
 std::string shortened(std::string_view text, double width, double size, bool strong = false);
 /// Shortens names that stand beside each other to at most `width` points each, so that different names stay
 /// different: cut at the end if that is enough, else without their common beginning, else in the middle, else
 /// numbered in their order.
 std::vector<std::string> shortened_apart(const std::vector<std::string>& names, double width, double size);
-/// Cuts it to `most` characters in the same way.
+/// Cuts a text to `most` characters, with an ellipsis if something is missing.
 std::string first_characters(std::string_view text, std::size_t most);
 
 }  // namespace encore

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes a drawing as a tikzpicture: one unit is 1/72 inch, y grows downwards as in the drawing.
+// Implements tikz(): writes a Drawing as a tikzpicture, for latex.cpp. One unit is 1/72 inch, and y grows
+// downwards as in the drawing. Colours are those that latex.cpp defines from palette.hpp. Read drawing.hpp
+// first.
 #include <cmath>
 
 #include "base/number_text.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bars on lanes over time: which worker did which run when, and how it ended.
+// Lays out a TimelineChart: bars on lanes over time, which show which worker trained which run when, and how
+// it ended. draw() (draw.cpp) calls it; report/timeline.hpp fills the chart. Read chart.hpp first.
 #include <algorithm>
 #include <cmath>
 
@@ -12,7 +13,7 @@ namespace encore {
 
 namespace {
 
-/// The unit in which a span of seconds is given.
+/// The unit of the time axis, such as minutes, and its seconds.
 struct TimeUnit {
   double seconds = 1.0;
   const char* name = "s";

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From a text to the weights of each layer and head over its tokens.
+// Implements attention.hpp: from an input to the attention weights of each layer and head over its tokens,
+// for `exp attention` and for runs that keep them (train.show_attention). It encodes the input as the task
+// does, runs one pass, and labels rows and columns with the text of the tokens. Read attention.hpp first.
 #include "infer/attention.hpp"
 
 #include <algorithm>
@@ -39,7 +41,7 @@ std::string shown_token(const Tokenizer& tokenizer, std::int32_t token) {
   constexpr std::string_view replacement = "\xEF\xBF\xBD";
   const std::string& entry = tokenizer.vocabulary()[static_cast<std::size_t>(token)];
   const std::string text = tokenizer.decode(std::span(&token, 1));
-  // A part of a character has no text of its own.
+  // A token with a part of a character has no text of its own, so its name in the vocabulary is shown.
   if (text.empty() || find_invalid_utf8(text) || text.find(replacement) != std::string::npos)
     return with_visible_blanks(entry);
   std::string sign;
@@ -153,7 +155,7 @@ AttentionText text_with(const SequenceAttention& found, const Tokenizer& tokeniz
 
 // --- the target ---
 
-/// The same sequences with other targets, without the columns of the old ones.
+/// Returns the same sequences with other targets, without the columns that belong to the old targets.
 ExampleSet with_targets(const ExampleSet& set, const std::vector<std::vector<std::int32_t>>& targets) {
   struct Arrays {
     std::vector<std::int32_t> lengths, ids;

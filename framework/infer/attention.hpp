@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Attention to look at: what a loaded model attends to in one sequence, with the texts of its tokens, as
-// record/attention.hpp has it. Place in the flow: the worker's attention verb asks attended(engine, request);
-// a run that keeps examples (train.show_attention) asks for one sequence of its development set after the
-// other.
+// Computes the attention weights of a loaded model for display, with the text of each token, in the types of
+// record/attention.hpp. Place in the flow: the worker's attention verb calls attended(engine, request); a run
+// with train.show_attention calls attended_examples() on its development set. Read next:
+// report/attention_charts.hpp, which draws them.
 #pragma once
 
 #include <cstddef>
@@ -25,14 +25,15 @@ namespace encore {
 /// visible.
 std::vector<AttentionToken> shown_tokens(const Tokenizer& tokenizer, std::span<const std::int32_t> tokens);
 
-/// One sequence of a set. The model's evaluation plan holds it. Throws Error if no layer of the model has
-/// weights, if the choice names a layer or head that does not exist, and if there are too many weights
-/// to show.
+/// Returns the weights of one sequence of a set, which must fit into the model's evaluation plan. Throws
+/// Error if no layer of the model has weights, if the choice names a layer or head that does not exist, and
+/// if there are too many weights to show.
 AttentionText attended(Model& model, const Tokenizer& tokenizer, const ExampleSet& set, std::size_t sequence,
                        const AttentionChoice& choice);
 
-/// The first examples of a set, all sequences of each, for a file. Examples that would make the file too
-/// large are left out, and `left_out` reports them. The model's evaluation plan holds them.
+/// Returns the weights of the first examples of a set, for a file: all sequences of each. Examples that would
+/// make the file too large are left out, and `left_out` reports them. The examples must fit into the model's
+/// evaluation plan.
 AttentionTexts attended_examples(Model& model, const Tokenizer& tokenizer, const ExampleSet& set,
                                  const std::string& set_name, std::size_t examples, std::string& left_out);
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One step of the search: orders all continuations by their probability, and keeps the best.
+// Implements BeamSearch: advance() orders all continuations of the live outputs of one prompt by their
+// probability and keeps the best. text_writer.cpp calls it after each pass of the model. Read beam_search.hpp
+// first. The order of equal continuations is fixed, so that equal runs give equal text.
 #include "infer/beam_search.hpp"
 
 #include <algorithm>

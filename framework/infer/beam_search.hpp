@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// BeamSearch: the texts that are followed behind one prompt, and those that have ended. Knows no model: it is
-// given the best tokens for each text and says which texts go on with which token. With a beam of 1 it is
-// greedy decoding. Place in the flow: Generator has one for each prompt.
+// BeamSearch holds the live outputs of one prompt, which still grow, and the finished ones. It does not know
+// the model: the caller passes the best tokens for each live output, and advance() selects which outputs
+// continue with which token. With a beam of 1 this is greedy decoding. Place in the flow: TextWriter has one
+// for each prompt.
 //
 //   BeamSearch search(decoding, end_token, most_tokens);
 //   while (!search.done()) search.advance(candidates of search.live());
@@ -31,14 +32,15 @@ class BeamSearch {
     double log_probability = 0.0;
   };
 
-  /// end: the token that ends a text, or -1; most_tokens: of a text, at least 1.
+  /// `end`: the token that ends an output, or -1; `most_tokens`: the largest length of an output, at least 1.
   BeamSearch(const Decoding& decoding, std::int32_t end, std::int64_t most_tokens);
 
-  /// One text without tokens at first, then up to `beam`, the best first.
+  /// Returns the live outputs, the best first: at first one without tokens, then up to `beam`.
   const std::vector<Live>& live() const { return live_; }
-  /// No text continues: the beam is full of finished ones, or all have the largest length.
+  /// Returns whether no output continues: the beam is full of finished ones, or all have the largest length.
   bool done() const { return done_; }
-  /// The number of candidates of each text that can count: the best 2 * beam, or 1 with a beam of 1.
+  /// Returns how many candidates of each live output can be selected: the best 2 * beam, or 1 with a beam of
+  /// 1.
   static std::int64_t candidates(std::int64_t beam) { return beam == 1 ? 1 : 2 * beam; }
   /// of: for each of live() its best tokens, the best first. Of all of them the best `beam` count: those with
   /// the token `end` end a text, and the next best replace them. Of two equal ones, the text with the better
@@ -47,8 +49,8 @@ class BeamSearch {
   /// Ends one of live() here, at a stop string.
   void end(std::size_t text);
 
-  /// The best by Decoding::length_penalty, of equal ones the first that ended; without Decoding::stop. If too
-  /// few have ended, unfinished ones follow.
+  /// Returns the best finished outputs by Decoding::length_penalty, ties in the order in which they ended,
+  /// without the stop string. If too few have finished, live ones follow.
   std::vector<GeneratedText> best(std::size_t count) const;
 
  private:
@@ -62,7 +64,7 @@ class BeamSearch {
 
   std::size_t beam_;
   double length_penalty_;
-  std::size_t given_;  ///< of a target, which count as its tokens
+  std::size_t given_;  ///< given tokens of a target, which count as its own
   std::int32_t end_;
   std::size_t most_tokens_;
   bool done_ = false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls the kernel of the largest channels and copies its lists to the host.
+// Implements BestTokens: calls the kernel kernels::largest_channels on the logits of a pass and copies its
+// lists to the host. TextWriter uses it for beam search. Read best_tokens.hpp first.
 #include "infer/best_tokens.hpp"
 
 #include <algorithm>

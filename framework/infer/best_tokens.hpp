@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// BestTokens: the most probable tokens of each row of logits, found on the device, so that only these
-// come to the host. Place in the flow: TextWriter, for beam search.
+// BestTokens: the most probable tokens of each row of logits, found on the device, so that only these are
+// copied to the host. Place in the flow: TextWriter uses it for beam search; next_token.hpp does the same for
+// logits on the host.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@ namespace encore {
 
 class BestTokens {
  public:
-  /// count: candidates for each row; at most the size of the vocabulary, and at most 64. The
-  /// device must outlive it.
+  /// `count`: the candidates for each row, at most the size of the vocabulary and at most 64. The device must
+  /// outlive this object.
   BestTokens(const Device& device, std::int64_t count) : device_(device), count_(count) {}
 
   /// Returns the best candidates for each row of logits (rows, V), the best first. Waits for the device.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decodes tokens. Stops are searched in the text, not in bytes, so no stop begins within a character.
+// Implements decoded_text.hpp: decodes the tokens of a generated output and cuts the text before the first
+// stop string. text_writer.cpp calls it. Stops are searched in the text, not in bytes, so no stop begins
+// within a character. Read decoded_text.hpp first.
 #include "infer/decoded_text.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the tokens of a text say, as it is streamed, shown, measured and stored: UTF-8, up to the first stop.
-// Place in the flow: Tokenizer::decode -> here -> text_writer.cpp (stops, Generator::Seen,
-// GeneratedText::text). Read next: base/utf8.hpp (the rule for bytes that are not UTF-8), text_streamer.hpp
-// (the part that is streamed).
+// Decodes the tokens of a generated output to the text that is streamed, shown, measured and stored: UTF-8,
+// up to the first stop string. Place in the flow: Tokenizer::decode -> here -> text_writer.cpp (stops,
+// Generator::Seen, GeneratedText::text). Read next: base/utf8.hpp (the rule for bytes that are not UTF-8),
+// text_streamer.hpp (the part that is streamed).
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Forms batches by length; sums over rows in double and in their order.
+// Implements Embedder, which Engine::embed (`exp embed`, the server, the C library) calls: forms batches by
+// length, runs the encoder, and takes the mean over the rows of each sequence. Sums over rows are in double
+// and in the order of the rows, so that vectors do not depend on batches. Read embedder.hpp first.
 #include "infer/embedder.hpp"
 
 namespace encore {
 namespace {
 
-/// The size of a batch of the encoder alone: its sequences have no picked rows and no target.
+/// Returns the needs of a batch for the encoder alone: no picked rows and no targets.
 BatchNeeds encoder_needs(BatchNeeds needs) {
   needs.picked = needs.target = false;
   needs.losses.clear();
@@ -34,7 +36,7 @@ Vectors Embedder::run(const ExampleSet& texts) {
   return found;
 }
 
-/// states: (N, C) of the packed batch.
+/// Writes the mean of each sequence's rows to its place in `found`. `states`: (N, C) of the packed batch.
 void Embedder::add_means(Tensor states, Vectors& found) {
   const std::span<const float> rows = states_.read(model_.device(), states);
   for (std::size_t s = 0; s + 1 < packed_.offsets.size(); ++s) {

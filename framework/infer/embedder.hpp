@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Embedder: for each text of a set the mean of the encoder's last states over its rows, without the head.
-// Place in the flow: Engine::embed keeps one for as long as memory is planned for the same batches, as it
-// does the Evaluator; a pass takes no memory then.
+// Embedder computes the embedding of each input of a set: the mean of the encoder's last states over its
+// rows, without the head. Place in the flow: Engine::embed keeps one, like the Evaluator, until memory is
+// planned for larger batches; a pass then allocates nothing. Read next: vectors.hpp.
 #pragma once
 
 #include "data/batch_plan.hpp"
@@ -15,7 +15,7 @@ namespace encore {
 
 class Embedder {
  public:
-  /// largest: the batch that the model was planned for, a bound on every batch to come. The model must
+  /// `largest`: the batch that the model was planned for; no later batch may be larger. The model must
   /// outlive it and have an encoder, whose states are `width` numbers wide (C).
   Embedder(Model& model, const BatchSize& largest, const BatchOptions& options, std::size_t width);
 

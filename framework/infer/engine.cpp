@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Loads a run's folder, and plans memory when a batch comes that does not fit. Read engine.hpp first.
+// Implements Engine: loads a run's folder for forward passes, and plans memory again when a batch comes that
+// does not fit. The worker's verbs (predict, evaluate, serve, embed and others) and the C library call it.
+// Read engine.hpp first; setup.cpp makes the parts, run_weights.cpp reads the weights.
 #include "infer/engine.hpp"
 
 #include <algorithm>

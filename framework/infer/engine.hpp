@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Engine: a run's best model, loaded for forward passes only, from the run's folder alone: no
-// gradients, no optimizer, no training plan, and memory only for the batches that come. Place in the
-// flow: the worker's evaluate and predict; it reads the files of training: specification.json,
-// vocab.txt, labels.txt, weights.safetensors (without it checkpoints/ and the spools).
+// Engine is a run's best model, loaded from the run's folder for forward passes only: no gradients, no
+// optimizer, no training plan, and memory only for the batches that come. Place in the flow: the worker's
+// verbs (predict, evaluate, serve, embed) and library/ use it. It reads the files of training:
+// specification.json, vocab.txt, labels.txt, weights.safetensors (without it checkpoints/ and the spools).
 //
 //   Engine engine(run_folder, plugin_folders, device);
 //   const EncodedSet set = engine.encode(engine.task().from_text(lines));
@@ -30,7 +30,7 @@
 
 namespace encore {
 
-/// The answers of the task to records.
+/// The answers of the task to a list of records.
 struct Answered {
   Outputs outputs;
   Records answers;
@@ -51,7 +51,7 @@ class Engine {
 
   const Experiment& experiment() const { return loaded_.experiment; }
   const Tokenizer& tokenizer() const { return *tokenizer_.tokenizer; }
-  /// The lines of its vocabulary file.
+  /// Returns the lines of the tokenizer's vocabulary file.
   const std::vector<std::string>& vocabulary_lines() const { return tokenizer_.lines; }
   const Model& model() const { return *model_; }
   Model& model() { return *model_; }
@@ -60,39 +60,41 @@ class Engine {
   /// The fields of records that the task reads.
   const TaskFields& fields() const { return parts_.fields; }
   const std::vector<Measure>& measures() const { return parts_.measures; }
-  /// Takes note of records that are about to be encoded and scored.
+  /// Passes records to Task::extend before they are encoded and scored.
   void extend(const Records& records) { parts_.task->extend(records); }
   /// The step after which the parameters were taken.
   std::int64_t step() const { return step_; }
-  /// The choice of the task by these parameters on the development set; "": nothing.
+  /// Returns what the task tuned on the development set with these parameters (Task::tune), such as a
+  /// threshold; "": nothing.
   const std::string& tuned() const { return weights_->tuned(); }
-  /// SHA-256 of the parameters: equal for equal ones, from whichever file.
+  /// Returns the SHA-256 of the parameters: equal parameters have equal digests, from any kind of file.
   std::string digest() const { return weights_->digest(); }
   /// Notes for the user on how it was loaded, such as a damaged file that was skipped.
   const std::vector<std::string>& notes() const { return weights_->notes(); }
 
-  /// Called before the first pass: an input then has the same bits whatever other inputs are computed with
-  /// it, and short inputs are faster. For answers to users; not for scores that are compared with those of
-  /// training, because products are rounded in another way (Model::make_batch_invariant).
+  /// Makes answers independent of their batch; call it before the first pass. An input then has the same bits
+  /// whatever other inputs are computed with it, and short inputs are faster. For answers to users; not for
+  /// scores that are compared with those of training, because products are rounded in another way
+  /// (Model::make_batch_invariant).
   void make_batch_invariant() { model_->make_batch_invariant(); }
 
-  /// Records as this model's task and tokenizer encode them.
+  /// Encodes records with this model's task and tokenizer.
   EncodedSet encode(const Records& records, int threads = 1) const;
-  /// From now on run() generates text this way, in place of the task's own. Throws Error if the task does not
-  /// measure generated text.
+  /// Makes run() generate text with these settings instead of those of the task. Throws Error if the task
+  /// does not measure generated text.
   void decode_by(const DecodingWishes& wishes);
   /// Memory grows with the largest batch so far, in steps (bucket_of): a batch of a known bucket
   /// allocates nothing for its pass. The results do not depend on it.
   Evaluation run(const EncodedSet& set, const EvaluationWatch& watch = {});
-  /// The answers of the task to `records`, which were encoded as `set`; with scores as Task::scored_answer
-  /// has them, which takes a second copy of the batch's memory from then on. Throws Error with no_scores().
+  /// Returns the answers of the task to `records`, which were encoded as `set`. With scores
+  /// (Task::scored_answer) it takes a second copy of the batch's memory from then on. Throws Error with
+  /// no_scores().
   Answered answer(const Records& records, const EncodedSet& set, Scores scores);
-  /// Why the task with this head has no probabilities of its answers; "" if it has them.
+  /// Returns why the task with this head has no probabilities of its answers; "" if it has them.
   std::string no_scores() const;
-  /// The loss alone of a set whose truth is known; generates no text.
+  /// Returns only the loss of a set whose truth is known; generates no text.
   double loss(const EncodedSet& set);
-  /// Text that the model generates, by sequence, whatever the task does with it. Throws Error if the model
-  /// cannot generate.
+  /// Generates text for each sequence of the set, for any task. Throws Error if the model cannot generate.
   std::vector<std::vector<GeneratedText>> generate(const EncodedSet& set, const Decoding& decoding,
                                                    const Generator::Seen& seen = {}) {
     return Generator(*model_, tokenizer()).run(set.set, decoding, seen);
@@ -100,21 +102,21 @@ class Engine {
   /// Inputs for embed: [CLS], the tokens of the text, [SEP]. Throws Error with no_vectors(), and for a text
   /// without tokens.
   EncodedTexts encode_texts(std::span<const std::string> texts) const;
-  /// Why the model has no vectors, for any text; "" if it has them.
+  /// Returns why the model has no embeddings of inputs; "" if it has them.
   std::string no_vectors() const;
-  /// Why the model cannot generate, for any prompt; "" if it can.
+  /// Returns why the model cannot generate; "" if it can.
   std::string no_writing() const;
   /// For each text the mean of the encoder's last states over its rows: its tokens between the
   /// markers [CLS] and [SEP], up to data.max_length; the same for every task. Throws Error for a
   /// decoder without encoder, and for a text without tokens.
   Vectors embed(std::span<const std::string> texts) { return embed(encode_texts(texts).set); }
-  /// The same for encode_texts(...).set.
+  /// Returns the embeddings of inputs that encode_texts() has encoded (its `set`).
   Vectors embed(const ExampleSet& texts);
-  /// The attention weights of the model in each sequence of a set (infer/attention.hpp).
+  /// Returns the attention weights of the model in each sequence of a set (infer/attention.hpp).
   std::vector<AttentionText> attention(const EncodedSet& set, const AttentionChoice& choice);
 
  private:
-  /// Makes room for such batches and for all of their bucket; does nothing if the room is there.
+  /// Allocates memory for batches of this size and of its bucket, unless it has been allocated.
   void plan(const BatchSize& needed);
   Evaluation run(const EncodedSet& set, const EvaluationWatch& watch, Collected collected);
 

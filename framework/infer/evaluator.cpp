@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Forms batches, decodes on the device, and returns outputs to the sequences they belong to.
+// Implements Evaluator: forms batches, runs the model over them without dropout, decodes on the device, and
+// returns each output to the sequence it belongs to. train/trainer.cpp and Engine call it. Sums are added
+// batch by batch in one order, so that scores do not depend on the number of ranks. Read evaluator.hpp first.
 #include "infer/evaluator.hpp"
 
 #include <algorithm>
@@ -16,7 +18,8 @@ DType type_of(const OutputRule& rule) {
   return rule.type == ColumnType::integers ? DType::int32 : DType::float32;
 }
 
-/// The rows where each of the batch's sequences begins in a space, and where the last one ends.
+/// Sets `rows` to the rows where each of the batch's sequences begins in a space, and where the last one
+/// ends.
 void first_rows(const PackedBatch& batch, Space space, std::vector<std::int64_t>& rows) {
   rows.clear();
   for (std::size_t s = 0; s < batch.offsets.size(); ++s) {
@@ -34,7 +37,7 @@ void add(std::span<const double> values, std::vector<double>& to) {
   for (std::size_t i = 0; i < values.size(); ++i) to[i] += values[i];
 }
 
-/// The values of a sequence's rows.
+/// Returns the bytes of the values of a sequence's rows.
 std::span<std::byte> bytes_of(Outputs::Values& values, const ExampleSet& set, std::size_t sequence) {
   const Run of = set.rows(values.rule.space, sequence);
   const auto width = static_cast<std::size_t>(values.rule.width);
@@ -44,7 +47,7 @@ std::span<std::byte> bytes_of(Outputs::Values& values, const ExampleSet& set, st
   return values.rule.type == ColumnType::integers ? part(values.integers) : part(values.numbers);
 }
 
-/// Only columns of the truth may be missing.
+/// Returns whether the set has all columns that the model reads. Only those of the truth may be missing.
 bool has_truth(const ExampleSet& set, const BatchNeeds& needs) {
   return std::ranges::all_of(needs.columns,
                              [&](const ColumnNeed& need) { return set.has_column(need.name); });
@@ -93,7 +96,7 @@ Evaluation Evaluator::run(const ExampleSet& set, const EvaluationWatch& watch) {
     batches = plan_evaluation(example_lengths(set), options_, evaluation_order(model_));
   else
     known = false;
-  // For each batch: whether its loss is known, the sums of its losses, their weights.
+  // Each row belongs to a batch: whether its loss is known, the sums of its losses, their weights.
   std::vector<std::vector<double>> sums(batches.size(), std::vector<double>(1 + 2 * losses.size()));
   std::size_t done = 0;
   for (std::size_t b = 0; b < batches.size(); ++b) {
@@ -125,7 +128,7 @@ Evaluation Evaluator::run(const ExampleSet& set, const EvaluationWatch& watch) {
   return result;
 }
 
-/// The packed batch; `sums` as in run().
+/// Scores the batch in packed_ and adds its losses to `sums`, which is as in run().
 void Evaluator::score(std::vector<double>& sums) {
   batch_.upload(packed_);
   for (std::size_t i = 0; i < outputs_.size(); ++i)
@@ -139,7 +142,7 @@ void Evaluator::score(std::vector<double>& sums) {
   std::ranges::copy(model_.read_losses(losses), sums.begin() + 1);
 }
 
-/// Every N-th batch is scored by one of N ranks.
+/// Returns whether this rank scores the batch: each of N ranks scores every N-th one.
 bool Evaluator::is_of(int rank, std::size_t batch) const {
   return batch % static_cast<std::size_t>(ranks_.size()) == static_cast<std::size_t>(rank);
 }
@@ -160,7 +163,7 @@ void Evaluator::each_piece(int rank, const ExampleSet& set, const Batches& batch
   }
 }
 
-/// All ranks have the sums and outputs of all batches afterwards.
+/// Exchanges results, so that all ranks have the sums and outputs of all batches.
 void Evaluator::share(const ExampleSet& set, const Batches& batches, std::vector<std::vector<double>>& sums,
                       Outputs& outputs) {
   using Bytes = std::span<std::byte>;

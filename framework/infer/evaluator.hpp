@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Evaluator: runs a model over a set without dropout and collects its outputs, the mean loss and, for a task
-// that wants it, generated text (generator.hpp). Place in the flow: train/trainer.cpp scores dev
-// and test with it, the worker's evaluate and predict too.
+// that wants it, generated text (generator.hpp). Place in the flow: train/trainer.cpp scores dev and test
+// with it, Engine answers and evaluates with it.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,7 @@ struct EvaluationProgress {
 };
 using EvaluationWatch = std::function<void(const EvaluationProgress&)>;
 
-/// For a task that measures or answers by generated text (Task::decoding).
+/// How an Evaluator generates text, for a task that measures or answers by it (Task::decoding).
 struct TextGeneration {
   const Tokenizer* tokenizer = nullptr;
   Decoding decoding = {};
@@ -52,12 +52,12 @@ enum class Collected : std::uint8_t {
   all
 };
 
-/// In what order a model's evaluation batches are formed.
+/// Returns the order in which a model's evaluation batches are formed.
 EvaluationOrder evaluation_order(const Model& model);
 
 class Evaluator {
  public:
-  /// largest: the batch that the model was planned for, a bound on every batch to come. With `texts` the
+  /// `largest`: the batch that the model was planned for; no later batch may be larger. With `texts` the
   /// outputs also hold the generated text of each sequence, and nothing else if the truth is not known. With
   /// several ranks each scores every N-th batch, and all get all outputs; every rank generates all text
   /// itself. The model and the ranks must outlive it.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Groups prompts of about equal length and generates each group together.
+// Implements Generator: groups prompts of about equal length and lets a TextWriter generate each group.
+// Evaluator calls it for tasks that measure generated text, the worker's generate for users. Groups must
+// decide only speed and memory, never the text. Read generator.hpp first, text_writer.hpp next.
 #include "infer/generator.hpp"
 
 #include <algorithm>
@@ -22,7 +24,7 @@ namespace {
 /// gigabytes in a large model.
 constexpr std::int64_t texts_at_once = 128, cache_rows_at_once = 32768;
 
-/// The sequences, those with the shortest sources or prompts first.
+/// Returns the sequences in the order of their sources or prompts, the shortest first.
 std::vector<std::size_t> by_length(const ExampleSet& set) {
   std::vector<std::size_t> order(set.sequence_count());
   std::iota(order.begin(), order.end(), 0);
@@ -30,7 +32,7 @@ std::vector<std::size_t> by_length(const ExampleSet& set) {
   return order;
 }
 
-/// The white space of Unicode.
+/// Returns whether the text is white space of Unicode only.
 bool is_blank(std::string_view text) {
   constexpr std::string_view spaces[] = {" ",      "\t",     "\n",     "\v",     "\f",     "\r",     "\u0085",
                                          "\u00A0", "\u1680", "\u2000", "\u2001", "\u2002", "\u2003", "\u2004",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Generator: texts that a model writes, part by part: greedy, by a beam, or drawn. A text depends on its
-// prompt and the Decoding alone: on the host its tokens are the same whatever prompts are answered beside it,
-// and for any number of threads. Place in the flow: Evaluator, for tasks that measure or answer by such texts
-// (Task::decoding), and the worker's generate. Read next: text_feed.hpp, beam_search.hpp, next_token.hpp.
+// Generator writes outputs for prompts token by token: greedily, by a beam, or drawn at random. An output
+// depends on its prompt and the Decoding alone; on the host its tokens are the same for any other prompts in
+// the call and any number of threads. Place in the flow: Evaluator (tasks with Task::decoding) and the
+// worker's generate call it. Read next: text_feed.hpp, beam_search.hpp, next_token.hpp.
 //
 //   Generator generator(model, tokenizer);
 //   for (const GeneratedText& text : generator.run(set, {.beam = 5})[0]) ...
@@ -23,15 +23,15 @@ namespace encore {
 
 class Generator {
  public:
-  /// An output while it grows: its sequence, its number among the outputs of that sequence, and its text so
-  /// far (decoded_so_far: UTF-8, up to a stop). Not called with a beam wider than 1, whose outputs are not
-  /// certain before the end.
+  /// Receives an output while it grows: its sequence, its number among the outputs of that sequence, and its
+  /// text so far (decoded_so_far: UTF-8, up to a stop). Not called with a beam wider than 1, whose outputs
+  /// are not certain before the end.
   using Seen = std::function<void(std::size_t sequence, std::size_t text, std::string_view said)>;
 
-  /// The number of sequences that have all their outputs.
+  /// Receives the number of sequences that have all their outputs.
   using Written = std::function<void(std::size_t sequences)>;
 
-  /// Both must outlive it.
+  /// The model and the tokenizer must outlive the generator.
   Generator(Model& model, const Tokenizer& tokenizer) : model_(model), tokenizer_(tokenizer) {}
 
   /// Returns outputs by sequence of the set, the best first. In a model with an encoder a source of white

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names and turns the parameters of a model for the files of transformers. Read hugging_face_export.hpp
-// first.
+// Implements export_to_hugging_face(): gives the parameters of a model the names and layouts of
+// `transformers`, and writes the folder. The worker's export calls it. Names and layouts come from the
+// families in pretrained/; a change there changes what import reads too. Read hugging_face_export.hpp first.
 #include "infer/hugging_face_export.hpp"
 
 #include <algorithm>
@@ -41,25 +42,25 @@ class HostValues {
     copy_to_host(model_.device(), parameters.adapted(slice), copy.data());
     return copy;
   }
-  /// The same, behind rows of zeros.
+  /// Returns the bytes after rows of zeros.
   std::span<const std::byte> behind_zeros(std::size_t elements, std::span<const std::byte> bytes) {
     std::vector<std::byte>& copy = copies_.emplace_back(elements * size_of(model_.parameters().dtype()));
     copy.insert(copy.end(), bytes.begin(), bytes.end());
     return copy;
   }
-  /// Those of a matrix as (columns, rows).
+  /// Returns the bytes of a matrix transposed, as (columns, rows).
   std::span<const std::byte> turned(std::span<const std::byte> bytes,
                                     const std::vector<std::int64_t>& shape) {
     return copies_.emplace_back(transposed(bytes, shape.at(0), shape.at(1)));
   }
-  /// A tensor in another type.
+  /// Converts a tensor to another type.
   void convert(TensorSlice& tensor, StoredType to) try {
     tensor.bytes = copies_.emplace_back(convert_elements(tensor.dtype, tensor.bytes, to));
     tensor.dtype = to;
   } catch (const Error& error) {
     throw Error(tensor.name + ": " + error.what() + "; export with --dtype bfloat16, or without --dtype");
   }
-  /// A tensor that the model does not have and that adds nothing.
+  /// Returns zeros for a tensor that the format requires and the model does not have.
   std::span<const std::byte> zeros(std::size_t elements) {
     return copies_.emplace_back(elements * size_of(model_.parameters().dtype()));
   }
@@ -117,7 +118,7 @@ std::vector<TensorSlice> tensors_of(const Target& target, HostValues& values) {
   };
   std::vector<TensorSlice> tensors;
   for (const ParameterSlice& slice : parameters.slices()) {
-    if (slice.factor) continue;  // part of its matrix
+    if (slice.factor) continue;  // a factor of an adapter, which HostValues has added to its matrix
     const std::vector<FamilyTensor> parts = target.family.tensors_of(slice.path, head);
     if (parts.empty())
       throw Error("the parameter " + slice.path + " (model.head.type = \"" + table.head.type +

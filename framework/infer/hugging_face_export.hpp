@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Export: a trained model as the folder of a BERT that `transformers` opens. The output of the head decides
-// the class of transformers. Place in the flow: the worker's export -> here -> pretrained/, which
-// knows the options and the names. `exp export` writes the model card beside it.
+// Writes a trained model as a folder that `transformers` opens as a BERT. The output of the head decides the
+// class of transformers. Place in the flow: the worker's export -> here -> pretrained/, which knows the
+// options and the names. `exp export` writes the model card beside it.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ struct ExportedModel {
 
 /// Writes config.json, model.safetensors, vocab.txt, tokenizer_config.json and special_tokens_map.json into
 /// `folder`, which must exist. With `dtype` ("float32", "float16", "bfloat16") weights are rounded to that
-/// type, otherwise they are unchanged. Throws Error naming the option that such a model cannot have, or the
-/// tensor with a number that the type does not hold; then nothing is written.
+/// type, otherwise they are unchanged. Throws Error that names the option that the format cannot express, or
+/// the tensor with a number outside the range of the type; then nothing is written.
 ExportedModel export_to_hugging_face(const Engine& engine, const std::filesystem::path& folder,
                                      const std::string& dtype = "");
 

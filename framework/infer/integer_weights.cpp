@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes and reads matrices of integers with their scales. Read integer_weights.hpp first.
+// Implements integer_weights.hpp: writes and reads matrices of 8-bit or 4-bit integers with their scales.
+// `exp quantize` writes such a file, run_weights.cpp reads it. The layout is a file format of users: a change
+// must still read old files. Read integer_weights.hpp first.
 #include "infer/integer_weights.hpp"
 
 #include <bit>
@@ -18,7 +20,7 @@ namespace encore {
 namespace {
 
 const std::string scales_suffix = "/scales";
-/// The size of a group of 4-bit integers: two in a byte, the first in its lower half.
+/// The bytes of a group of 4-bit integers. A byte holds two, the first in its lower half.
 constexpr std::int64_t group_bytes = int4_group / 2;
 
 /// A matrix as it is stored.
@@ -98,8 +100,8 @@ std::span<const T> elements_of(const Safetensors::Entry& tensor) {
   return {reinterpret_cast<const T*>(tensor.bytes.data()), tensor.bytes.size() / sizeof(T)};
 }
 
-/// The values of a tensor of integers that stands for a parameter of this shape. Throws Error if the tensor
-/// or its scales have another shape.
+/// Returns the values of a tensor of integers that is stored for a parameter of this shape. Throws Error if
+/// the tensor or its scales have another shape.
 std::vector<float> restored(const std::string& name, const std::vector<std::int64_t>& shape,
                             const Safetensors::Entry& integers, const Safetensors::Entry* scales) {
   using Shape = std::vector<std::int64_t>;

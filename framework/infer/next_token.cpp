@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See next_token.hpp. Tokens are ordered by (logit, number), so that equal logits give equal tokens
-// everywhere.
+// Implements next_token.hpp, the choice of the next token from a row of logits on the host: the most probable
+// ones, or one drawn at random. TextWriter calls it. Tokens are sorted by (logit, number), so that equal
+// logits give equal tokens everywhere. A change of any sum or order changes the text of seeded generation.
 #include "infer/next_token.hpp"
 
 #include <algorithm>
@@ -24,7 +25,7 @@ double log_sum(std::span<const float> logits) {
   return largest + math::log(sum);
 }
 
-/// The numbers of the tokens, the first `count` of them in order.
+/// Returns the numbers of all tokens, of which the first `count` are sorted.
 std::vector<std::int32_t> ordered(std::span<const float> logits, std::size_t count) {
   std::vector<std::int32_t> tokens(logits.size());
   std::iota(tokens.begin(), tokens.end(), 0);
@@ -75,7 +76,7 @@ NextToken draw_token(std::span<const float> logits, const Decoding& decoding, do
     std::iota(tokens.begin(), tokens.end(), 0);
   }
   const double largest = *std::ranges::max_element(logits);
-  std::vector<double> ends;  // of the share of each token, all behind one another
+  std::vector<double> ends;  // the cumulative sums of the shares
   double sum = 0.0;
   for (const std::int32_t token : tokens) {
     sum += math::exp((static_cast<double>(logits[static_cast<std::size_t>(token)]) - largest) /

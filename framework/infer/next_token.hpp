@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which token comes next, by the logits of a row: candidates for a search, or one that is drawn. Pure
-// functions on the host, in double, with one order of every sum. Place in the flow: Generator.
+// Chooses the next token from a row of logits: the candidates of a search, or one token drawn at random. Pure
+// functions on the host, in double, with one order of every sum. Place in the flow: TextWriter calls them;
+// best_tokens.hpp finds candidates on the device instead.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@
 
 namespace encore {
 
-/// The number in [0, 1) by which token `position` of text `number` of a prompt is drawn.
+/// Returns the number in [0, 1) by which token `position` of output `number` of a prompt is drawn.
 double draw_number(std::uint64_t seed, std::int64_t number, std::int64_t position);
 
 /// Applies Decoding::repetition_penalty to the logits (V) of the tokens that stand in `text`.
@@ -23,8 +24,8 @@ void penalize_repetitions(std::span<const std::int32_t> text, double penalty, st
 /// first.
 std::vector<NextToken> most_probable(std::span<const float> logits, std::int64_t count);
 
-/// A token drawn by `number` from softmax(logits / temperature) as Decoding::top_k and top_p cut it; its
-/// probability is that of softmax(logits).
+/// Returns the token that `number` draws from softmax(logits / temperature) after Decoding::top_k and top_p;
+/// its log_probability is that of softmax(logits).
 NextToken draw_token(std::span<const float> logits, const Decoding& decoding, double number);
 
 }  // namespace encore

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Computes facts about answers from the outputs of a model. Read observe.hpp first.
+// Implements observe.hpp: computes facts about answers (confidence, labels, distance of the embedding) from
+// the outputs of a model. train/scoring.cpp, the worker's evaluate and serve call it. Both sides of `exp
+// monitor` must compute a fact in the same way, so a change here makes old references incomparable. Read
+// observe.hpp first.
 #include "infer/observe.hpp"
 
 #include <algorithm>
@@ -18,7 +21,7 @@ const Outputs::Values* find_numbers(const Outputs& outputs, std::string_view nam
   return nullptr;
 }
 
-/// The probability of the class with the largest logit.
+/// Returns the probability of the class with the largest logit.
 double best_probability(std::span<const float> logits) {
   const double most = *std::ranges::max_element(logits);
   double sum = 0.0;
@@ -26,7 +29,7 @@ double best_probability(std::span<const float> logits) {
   return 1.0 / sum;
 }
 
-/// The confidence of the answers to all classes, each yes or no.
+/// Returns the mean confidence of the yes-or-no answers to all classes.
 double mean_certainty(std::span<const float> scores) {
   double sum = 0.0;
   for (const float score : scores) sum += std::max<double>(score, 1.0 - static_cast<double>(score));
@@ -49,7 +52,8 @@ RowConfidence row_confidence(const Outputs& outputs) {
   return {};
 }
 
-/// The mean over the rows of an example; empty if it has none, or one of them is not a number.
+/// Returns the mean confidence over the rows of an example; empty if it has no rows, or if one is not a
+/// number.
 std::optional<double> confidence_of(const RowConfidence& row, const ExampleSet& set, std::size_t example) {
   if (row.values == nullptr) return {};
   const auto width = static_cast<std::size_t>(row.values->rule.width);
@@ -65,7 +69,7 @@ std::optional<double> confidence_of(const RowConfidence& row, const ExampleSet& 
   return std::clamp(sum / static_cast<double>(rows), 0.0, 1.0);
 }
 
-/// The embedding of its first sequence; empty if the model gives none.
+/// Returns the embedding of an example's first sequence; empty if the model gives none.
 std::span<const float> embedding_of(const Outputs& outputs, const ExampleSet& set, std::size_t example) {
   const Outputs::Values* values = find_numbers(outputs, embedding_output);
   if (values == nullptr || values->rule.space != Space::sequences) return {};
@@ -95,7 +99,7 @@ struct LabelCounter {
   void operator()(const Records::NumberMapLists&) const {}
 };
 
-/// Mean and variance of every other embedding.
+/// Returns the mean and variance of every second embedding.
 EmbeddingCloud cloud_of(const Outputs& outputs, const ExampleSet& set) {
   EmbeddingCloud cloud;
   std::size_t count = 0;

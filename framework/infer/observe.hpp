@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Facts about a model's answers, for every task: a server keeps them of its requests, and a reference has
-// them of the development set. Outputs are known by their usual names; facts without an output of the task or
-// head are left out. Place in the flow: Evaluator's outputs -> here -> record/text_reference.hpp.
+// Computes facts about a model's answers, for every task: a server keeps them for its requests, and a
+// reference holds them for the development set. Outputs are known by their usual names; facts without an
+// output of the task or head are left out. Place in the flow: Evaluator's outputs -> here ->
+// record/text_reference.hpp.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@
 
 namespace encore {
 
-// The usual names of outputs of type numbers, beside those of class_probabilities.hpp:
+// The usual names of outputs with numbers; class_probabilities.hpp has more:
 inline constexpr const char* scores_output =
     "scores";  ///< a probability for each class of its own, (rows, K)
 inline constexpr const char* probabilities_output = "probabilities";  ///< the best first, (rows, K)
@@ -34,11 +35,11 @@ struct Observed {
   const Records& labelled;  ///< Task::label of it; without records: labels are not counted
 };
 
-/// Facts by example of the set. Distances are from `embeddings`.
+/// Returns the facts of each example of the set. Distances are from `embeddings`.
 std::vector<TextFacts> observe(const Observed& observed, const EmbeddingCloud& embeddings);
 
-/// `source`: the name of the set. If the model gives embeddings, those of every other example are the cloud,
-/// and only the others have a distance, as later inputs have it.
+/// `source`: the name of the set. If the model gives embeddings, those of every second example are the cloud,
+/// and only the other half has a distance, because later inputs are not in the cloud either.
 TextReference reference_of(const Observed& observed, const std::string& source, std::int64_t step);
 
 }  // namespace encore

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fills the parameters from a run; the rules for missing and unused tensors are those of
-// pretrained_weights.cpp.
+// Implements parent_weights.hpp: fills the parameters of a new model from the weights file of the run that it
+// starts from (model.from). The Trainer calls it at step 0. The rules for missing and unused tensors are
+// those of pretrained_weights.cpp; keep both equal. Read parent_weights.hpp first.
 #include "infer/parent_weights.hpp"
 
 #include <algorithm>

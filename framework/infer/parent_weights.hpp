@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ParentWeights: the parameters of a new model from the weights of the run that it starts from. Place in the
-// flow: as pretrained_weights.hpp, which does this for a folder from elsewhere; here the names are Encore's
-// own.
+// Fills the parameters of a new model from the weights of its parent, the run that it starts from
+// (model.from). Place in the flow: the Trainer calls load_parent() at step 0, or load_pretrained() of
+// pretrained_weights.hpp for a Hugging Face folder. Here the tensors have Encore's own names.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@
 
 namespace encore {
 
-/// Whether `path`, which model.from names, is the weights file of a run and not a folder.
+/// Returns whether `path`, which model.from names, is the weights file of a run and not a folder.
 bool is_of_run(const std::filesystem::path& path);
 
 /// Fills the parameters of `model` from a run's weights file, after comparing the digest of each tensor. All
@@ -21,7 +21,7 @@ bool is_of_run(const std::filesystem::path& path);
 PretrainedWeights load_parent(Model& model, const std::filesystem::path& weights, int threads);
 
 /// Throws ConfigError if a run that retrains another one, and starts from the weights of a run, has other
-/// classes than these weights: rows of the head would have other meanings. The task knows its
+/// classes than these weights: rows of the head would have other meanings. The task must have read its
 /// training set.
 void require_classes_of_parent(const Specification& specification, const Experiment& experiment,
                                const Registry& registry, const Task& task);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fills the parameters. The family maps names; this file has the rules for missing and unused tensors.
+// Implements pretrained_weights.hpp: fills the parameters of a new model from a Hugging Face folder, at step
+// 0 of a run with `[model] from`. The family (pretrained/family.hpp) maps the names; this file has the rules
+// for missing and unused tensors, which parent_weights.cpp shares. Read pretrained_weights.hpp first.
 #include "infer/pretrained_weights.hpp"
 
 #include <algorithm>
@@ -36,7 +38,7 @@ std::string listed(const std::vector<std::string>& names) {
                                     : text;
 }
 
-/// The shapes of stacked tensors as one shape.
+/// Returns the shape of tensors that are stacked row by row.
 std::vector<std::int64_t> joined_shape(const NamedTensors& source, const std::vector<FamilyTensor>& tensors) {
   std::vector<std::int64_t> joined;
   for (const FamilyTensor& tensor : tensors) {
@@ -105,7 +107,8 @@ class FolderTensors {
     std::swap(entry.shape[0], entry.shape[1]);
   }
 
-  /// Whether a tensor of the head has the shape that this model's head needs; a missing one has none.
+  /// Returns whether a tensor of the head has the shape that this model's head needs; a missing tensor does
+  /// not.
   bool fits(const std::string& path, const std::vector<FamilyTensor>& tensors) const {
     return std::ranges::all_of(tensors,
                                [&](const FamilyTensor& tensor) { return tensors_.contains(tensor.name); }) &&

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// PretrainedWeights: the parameters of a new model from a Hugging Face folder. Place in the flow: Trainer
-// calls it at step 0, where the experiment has `[model] from`; a resumed run has its checkpoint. Everything
-// but the head must be in the folder, and every tensor of its body must be used. Read next:
-// pretrained/family.hpp.
+// Fills the parameters of a new model from a Hugging Face folder; PretrainedWeights says which were taken.
+// Place in the flow: Trainer calls it at step 0, where the experiment has `[model] from`; a resumed run has
+// its checkpoint. Everything but the head must be in the folder, and every tensor of its body must be used.
+// Read next: pretrained/family.hpp.
 #pragma once
 
 #include <cstddef>
@@ -23,13 +23,14 @@ struct PretrainedWeights {
   std::string note;  ///< for the run's log: how many tensors were taken, and which are new or left
 };
 
-/// The elements of a matrix (rows, columns) as those of (columns, rows).
+/// Returns the transposed elements of a matrix (rows, columns), as (columns, rows).
 std::vector<std::byte> transposed(std::span<const std::byte> matrix, std::int64_t rows, std::int64_t columns);
 
-/// Whether a parameter, or a tensor with Encore's own names, belongs to the head, which a run may initialise.
+/// Returns whether a parameter, or a tensor with Encore's own names, belongs to the head, which a run may
+/// initialise.
 bool is_of_head(const std::string& path);
 
-/// The note: `model.from: 39 tensors taken; head.bias is new; left: pooler.weight`. `source` stands behind
+/// Returns the note `model.from: 39 tensors taken; head.bias is new; left: pooler.weight`. `source` follows
 /// "model.from", unless it is empty.
 std::string pretrained_note(const std::string& source, std::size_t taken,
                             const std::vector<std::string>& fresh, const std::vector<std::string>& left);

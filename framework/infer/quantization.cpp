@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures the cost of rounding matrices and chooses those that become integers. Read quantization.hpp first.
+// Implements quantize(): measures the cost of rounding the matrices of a model to integers, and chooses those
+// that are rounded. The worker's quantize calls it; integer_weights.cpp then writes the file. Matrices are
+// tried in a fixed order, so that equal models give equal files. Read quantization.hpp first.
 #include "infer/quantization.hpp"
 
 #include <algorithm>
@@ -22,12 +24,12 @@ constexpr std::int64_t least_columns = 8;
 
 using Paths = std::set<std::string>;
 
-/// Whether `name` is the path or its beginning up to a point.
+/// Returns whether `name` is the path, or the beginning of the path up to a point.
 bool names(const std::string& name, const std::string& path) {
   return path == name || (path.starts_with(name) && path[name.size()] == '.');
 }
 
-/// A model with some matrices rounded at a time.
+/// A model of which a chosen set of matrices is rounded; round() changes the set and restores the others.
 class RoundedModel {
  public:
   RoundedModel(Model& model, const QuantizationCost& cost) : model_(model), cost_(cost) {
@@ -49,7 +51,7 @@ class RoundedModel {
     return {.path = path, .parameters = matrix.tensor.size(), .product = matrix.product};
   }
 
-  /// Makes exactly these matrices integers.
+  /// Rounds exactly these matrices to integers; the others get their values back.
   void round(const IntegerBits& rounded) {
     IntegerBits products;
     for (auto& [path, matrix] : matrices_) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Quantization: which matrices of a model become integers of 8 or of 4 bits. All of them, unless they cost
-// more than is tolerated: then each is measured alone, and the most harmful ones are left out, one after
-// the other, until the cost of the others is tolerable; where 4 bits are requested they get 8 first. The cost
-// is the loss on a sample of the development set, or the change of vectors. Place in the flow: the worker's
-// quantize; the file is infer/integer_weights.hpp, the products kernels/products/gemm_integers.cpp.
+// Decides which matrices of a model become integers of 8 or 4 bits: all of them, if the cost is within the
+// tolerance. Otherwise each is measured alone, and the most harmful ones are left out one by one until it is;
+// where 4 bits are requested they get 8 first. The cost is the loss on a sample of the development set, or
+// the change of vectors. Place in the flow: the worker's quantize; the file is infer/integer_weights.hpp, the
+// products kernels/products/gemm_integers.cpp.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace encore {
 
-/// The measure of a model while it is rounded: the smaller the better.
+/// How a rounded model is measured: the smaller the better.
 struct QuantizationCost {
   std::function<double()> measure;
   /// The tolerance is a share of the cost before rounding, or of this value if that is larger: every change
@@ -63,7 +63,7 @@ struct Quantization {
 /// The first `count` records, or all.
 Records first_records(const Records& records, std::size_t count);
 
-/// The number of costs that have been measured, and the largest number of them.
+/// Receives the number of costs measured so far, and the largest number that may be needed.
 using QuantizationWatch = std::function<void(std::size_t done, std::size_t all)>;
 
 /// Rounds the parameters of the engine's model, which was loaded with Weights::copied, and leaves it so.

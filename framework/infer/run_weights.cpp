@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Loads the weights of a run. The weights file has its own digests; those of checkpoints are compared with
-// the spools.
+// Implements RunWeights: finds and loads the weights of a run, for Engine. It compares digests before a
+// parameter is used: those inside the weights file, or for a checkpoint those in the spools. A damaged
+// weights file is skipped with a note; parameters are never used unchecked. Read run_weights.hpp first.
 #include "infer/run_weights.hpp"
 
 #include <encore/error.hpp>
@@ -16,7 +17,7 @@
 namespace encore {
 namespace {
 
-/// Whether the file is one that `exp quantize` writes; the others come from training.
+/// Returns whether `exp quantize` writes the file; the others come from training.
 bool of_integers(Weights which) {
   return which == Weights::int8 || which == Weights::int4;
 }

@@ -19,7 +19,7 @@ namespace encore {
 /// Returns WeightsFacts::files: those of meaning_files (infer/setup.hpp) that exist.
 DigestsByName digests_of_meaning(const std::filesystem::path& run_folder);
 
-/// Which of a run's weights.
+/// Says which weights of a run are loaded, and how.
 enum class Weights : std::uint8_t {
   chosen,  ///< of its best step
   copied,  ///< the same in memory of the model, which may change them

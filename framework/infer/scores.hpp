@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether answers have probabilities: an argument of Engine::answer.
+// Scores is an argument of Engine::answer: whether answers come with probabilities, as `exp predict --scores`
+// asks for. It has a header of its own because worker/verbs.hpp names it without including the Engine.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Loads the experiment, plugins, sets, tokenizer and model that a specification names.
+// Implements setup.hpp: loads the experiment, plugins, data sets, tokenizer and model that a specification
+// names. Worker verbs call it before training, checking or predicting. Its checks throw errors with the
+// dotted key of the experiment, which users read. Read setup.hpp first.
 #include "infer/setup.hpp"
 
 #include <algorithm>
@@ -84,7 +86,7 @@ LoadedTokenizer load_tokenizer(const LoadedExperiment& loaded, const std::filesy
 std::string encoding_of(const TokenizerTable& table, const Registry& registry,
                         const LoadedTokenizer& tokenizer, const Specification& specification) {
   nlohmann::json options = options_json(table);
-  for (const auto& [role, file] : specification.data) options.erase(role);  // a file counts by its content
+  for (const auto& [role, file] : specification.data) options.erase(role);  // hashed by content
   Sha256 vocabulary;
   for (const std::string& line : tokenizer.lines) vocabulary.add(line + "\n");
   return nlohmann::json{{"type", table.type},

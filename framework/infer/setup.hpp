@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Setup: the parts that train, evaluate and predict share, made from a specification: typed experiment,
-// plugins, sets, tokenizer and model. Each step can fail with a message for the user, so `check` runs them
-// without training. Place in the flow: worker verbs -> Setup -> Trainer or Engine.
+// Makes the parts that train, evaluate and predict share from a specification: typed experiment, plugins,
+// sets, tokenizer and model. Each step can fail with a message for the user, so `check` runs them without
+// training. Place in the flow: worker verbs -> here -> Trainer or Engine. The file names below are stored in
+// folders of runs and must stay.
 #pragma once
 
 #include <array>
@@ -27,7 +28,7 @@ inline constexpr const char* vocabulary_file = "vocab.txt";
 inline constexpr const char* knowledge_file = "labels.txt";
 /// The file with data.max_length, if that is a share of the training set.
 inline constexpr const char* max_length_file = "max_length.txt";
-/// All of them; without them rows of the parameters have no meaning.
+/// All files that give the rows of the parameters their meaning.
 inline constexpr std::array meaning_files = {vocabulary_file, knowledge_file, max_length_file};
 
 /// The experiment of a specification and the loaded plugins it needs.
@@ -39,7 +40,7 @@ struct LoadedExperiment {
 /// Loads only the plugins the experiment names. Throws ConfigError with the dotted key, or Error.
 LoadedExperiment load_experiment(const Specification& specification);
 
-/// Sets the files of the sets as they were planned; they replace a folder.
+/// Sets the files of the data sets to those of the plan; they replace a folder.
 void take_planned_files(Experiment& experiment, const Specification& specification);
 
 /// A tokenizer, and the lines that its vocabulary was loaded from: tokens, and merges if there are any.
@@ -59,14 +60,14 @@ LoadedTokenizer load_tokenizer(const LoadedExperiment& loaded, const std::filesy
 std::string encoding_of(const TokenizerTable& table, const Registry& registry,
                         const LoadedTokenizer& tokenizer, const Specification& specification);
 
-/// The task and the reader of an experiment. The registry outlives the parts.
+/// Makes the task and the reader of an experiment. The registry must outlive them.
 TaskParts make_task_parts(const Experiment& experiment, const Registry& registry);
 
-/// The number of examples in a batch; `seed` decides the order of those of training.
+/// Returns how batches are formed; `seed` decides the order of the training examples.
 BatchOptions batch_options(const TrainTable& train, std::uint64_t seed = 0);
 
-/// The set with the examples that no batch may cut: its own, or its sequences if the task separates
-/// them. Rows and sequences, and so the outputs of a model, are numbered alike in both.
+/// Returns the set with the examples that no batch may cut: those of `set`, or its sequences if the task
+/// separates them. Rows and sequences, and so the outputs of a model, are numbered alike in both.
 ExampleSet units_of(const Task& task, const ExampleSet& set);
 
 /// Throws ConfigError if the target of every row of the set is the next token of its own text (column
@@ -79,13 +80,14 @@ ModelSize model_size(const Task& task, std::size_t vocabulary);
 /// Sets data.max_length, which was a share of the training set. Throws ConfigError if the model's table of
 /// positions has fewer rows.
 void take_max_length(Experiment& experiment, std::int64_t max_length);
-/// data.max_length in the run of this folder. Throws Error.
+/// Returns data.max_length of the run in this folder. Throws Error if the file is missing or damaged.
 std::int64_t kept_max_length(const std::filesystem::path& run_folder);
 
-/// Whether every development set has the measure that chooses the best checkpoint.
+/// Returns whether every development set has the measure that selects the best checkpoint.
 bool always_there(const Selection& select, const std::vector<Measure>& measures);
-/// Throws ConfigError if this development set lacks it (for example a measure of a label without
-/// examples): no checkpoint would ever be chosen. The sets are encoded, by any tokenizer.
+/// Throws ConfigError if this development set lacks the measure that selects the best checkpoint (for example
+/// a measure of a label without examples): no checkpoint would ever be chosen. The sets are encoded, by any
+/// tokenizer.
 void require_selectable(const Selection& select, const TaskSets& sets);
 /// Throws ConfigError if the loss is to select, and depends on which examples stand together in a batch.
 void require_selectable(const Selection& select, const Model& model);

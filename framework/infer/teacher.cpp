@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is compared is what a row of scores means: which token or label a column stands for, and which text
-// the row was read from.
+// Implements teacher.hpp: loads the teacher of a run with [distil], and compares teacher and student: which
+// token or label each column of the scores belongs to, and which text each row was read from.
+// train/session.cpp and the worker's check call it. Read teacher.hpp first. Its messages name the first
+// difference.
 #include "infer/teacher.hpp"
 
 #include <algorithm>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packs the rows that the model has not read yet, and runs passes over them.
+// Implements TextFeed: packs the rows that the model has not read yet, and runs passes of a Generation over
+// them. TextWriter calls it. Which rows share a pass must not change a bit of the logits. Read text_feed.hpp
+// first, model/generation.hpp next.
 #include "infer/text_feed.hpp"
 
 #include <algorithm>
@@ -21,7 +23,7 @@ bool has_decoder(const Model& model) {
 
 std::span<const std::int32_t> prompt_of(const Model& model, const Decoding& decoding, const ExampleSet& set,
                                         std::size_t sequence) {
-  // The decoder must see no more of a target whose truth is known.
+  // If the true target is known, the decoder may see only the tokens that are given.
   return has_decoder(model) ? set.target_ids(sequence).first(static_cast<std::size_t>(decoding.given))
                             : set.ids(sequence);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TextFeed: gives the tokens of growing texts to a model, so that after each read() there are logits for the
-// token that comes next of every text that is still written. Long prompts are read in runs of rows, without
-// the head; a text that fills all positions of the model goes on with the second half of what it has as its
-// context. Place in the flow: Generator says which tokens -> here -> model/generation.hpp.
+// TextFeed gives the tokens of growing outputs to a model: after each read() there are logits for the next
+// token of every unfinished output. Long prompts are read in runs of rows, without the head. An output that
+// fills all positions of the model continues with its second half as context. Place in the flow: TextWriter
+// chooses tokens -> here -> model/generation.hpp.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ std::span<const std::int32_t> prompt_of(const Model& model, const Decoding& deco
 
 class TextFeed {
  public:
-  /// sequences: those of the set whose outputs are written together; times: the number of outputs of each,
-  /// after repeat(); capacity: rows of the longest output, at most data.max_length. Model and set must
+  /// `sequences`: those of the set whose outputs are written together; `times`: the number of outputs of
+  /// each, after repeat(); capacity: rows of the longest output, at most data.max_length. Model and set must
   /// outlive it. Throws Error if the model cannot generate.
   TextFeed(Model& model, const Decoding& decoding, const ExampleSet& set,
            std::span<const std::size_t> sequences, std::int64_t times, std::int64_t capacity);
@@ -43,7 +43,7 @@ class TextFeed {
   void append(std::size_t text, std::int32_t token);
   /// Reads no more of it.
   void end(std::size_t text) { texts_[text].ended = true; }
-  /// All tokens of a text, those of the prompt included.
+  /// Returns all tokens of an output, those of the prompt included.
   const std::vector<std::int32_t>& tokens(std::size_t text) const { return texts_[text].tokens; }
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TextStreamer: the part of a generated text that can be shown already. A possible beginning of a stop
-// string waits. (infer/decoded_text.hpp leaves out characters with missing bytes.) Place
-// in the flow: Generator::Seen -> here -> the worker's generate and serve.
+// TextStreamer returns the part of a generated text that can be shown already. It holds back a possible
+// beginning of a stop string; infer/decoded_text.hpp has left out characters with missing bytes. Place in the
+// flow: Generator::Seen -> here -> the worker's generate and serve.
 #pragma once
 
 #include <algorithm>
@@ -17,11 +17,12 @@ class TextStreamer {
   /// `stops`: Decoding::stop, none of them empty, which outlives it.
   explicit TextStreamer(const std::vector<std::string>& stops) : stops_(stops) {}
 
-  /// The new part of `said`, the text so far, that is certain. Valid as long as `said`.
+  /// Returns the part of `said`, the text so far, that is new and can no longer change. Valid as long as
+  /// `said`.
   std::string_view next_of(std::string_view said) {
     return take(said.substr(0, said.size() - uncertain(said)));
   }
-  /// The same at the end of the text, where everything is certain.
+  /// Returns the rest of the complete text, which can no longer change.
   std::string_view rest_of(std::string_view said) { return take(said); }
 
  private:
@@ -31,7 +32,7 @@ class TextStreamer {
     taken_ = certain.size();
     return more;
   }
-  /// Bytes at the end that may still change.
+  /// Returns the number of bytes at the end that may be the beginning of a stop string.
   std::size_t uncertain(std::string_view said) const {
     std::size_t last = 0;
     for (const std::string& stop : stops_)

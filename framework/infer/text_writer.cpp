@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Searches and draws over the rows of one feed. Read text_writer.hpp first.
+// Implements TextWriter: after each pass of a TextFeed over the model, it selects the next token of each
+// output, by beam search or by drawing. Generator calls it for a group of prompts. The text of an output must
+// not depend on the others in its group. Read text_writer.hpp first.
 #include "infer/text_writer.hpp"
 
 #include <algorithm>
@@ -96,7 +98,7 @@ std::vector<std::vector<float>> TextWriter::logits() {
   return rows;
 }
 
-/// The same with no share for padding, which is not drawn.
+/// Returns logits() with no probability for padding, which must not be drawn.
 std::vector<std::vector<float>> TextWriter::logits_to_draw() {
   std::vector<std::vector<float>> rows = logits();
   if (!is_written(padding_))

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TextWriter: the texts of a group of prompts from their first token to the last. After each read of the feed
-// it asks a search, or draws, how every text goes on. Place in the flow: Generator cuts its prompts into
-// groups -> here -> text_feed.hpp (the model), beam_search.hpp, next_token.hpp (the choice).
+// TextWriter writes the outputs of a group of prompts from the first token to the last. After each read of
+// the feed it selects the next token of every output by a search or by drawing. Place in the flow: Generator
+// cuts its prompts into groups -> here -> text_feed.hpp (the model), beam_search.hpp, next_token.hpp (the
+// choice).
 #pragma once
 
 #include <cstdint>
@@ -28,13 +29,14 @@ inline std::int64_t parallel_texts(const Decoding& decoding) {
 /// The largest number of tokens of a sequence's output. Throws Error if its prompt leaves no room.
 std::int64_t most_tokens(const Model& model, const Decoding& decoding, const ExampleSet& set,
                          std::size_t sequence);
-/// The rows of the model that it may take, its prompt included.
+/// Returns the largest number of the model's rows that the output takes, its prompt included.
 std::int64_t most_rows(const Model& model, const Decoding& decoding, const ExampleSet& set,
                        std::size_t sequence);
 
 class TextWriter {
  public:
-  /// sequences: of the set. All arguments must outlive it. Throws Error as Generator::run.
+  /// `sequences`: their numbers in the set. All arguments must outlive it. Throws Error as Generator::run
+  /// does.
   TextWriter(Model& model, const Tokenizer& tokenizer, const ExampleSet& set, const Decoding& decoding,
              const Generator::Seen& seen, std::span<const std::size_t> sequences);
 

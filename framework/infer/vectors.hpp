@@ -11,7 +11,7 @@
 
 namespace encore {
 
-/// Vectors of equal width behind one another.
+/// Vectors of equal width, stored one after the other.
 struct Vectors {
   std::size_t width = 0;  ///< C
   std::vector<float> values = {};
@@ -24,7 +24,7 @@ struct Vectors {
   void append(const Vectors& more);
 };
 
-/// The mean of rows of the same width, which are added up in double and in their order.
+/// Computes the mean of rows of equal width; adds them in double and in their order.
 class MeanVector {
  public:
   explicit MeanVector(std::size_t width) : sums_(width) {}
@@ -37,11 +37,11 @@ class MeanVector {
   double rows_ = 0.0;
 };
 
-/// The direction a - b + c of unit vectors: it is to c as a is to b (Mikolov et al. 2013).
+/// Returns the analogy a - b + c of unit vectors: the result is to c as a is to b (Mikolov et al. 2013).
 std::vector<float> analogy(std::span<const float> a, std::span<const float> b, std::span<const float> c);
 
-/// The largest of 1 - cosine of the angle between each vector and the one of its number in `others`; 1 where
-/// one of the two has no direction.
+/// Returns the largest distance, 1 - cosine, between a vector and the one with its number in `others`. The
+/// distance is 1 if one of the two is zero.
 double largest_distance(const Vectors& vectors, const Vectors& others);
 
 struct Neighbour {
@@ -49,8 +49,8 @@ struct Neighbour {
   double similarity = 0.0;  ///< the cosine; 0 where a vector has no direction
 };
 
-/// The `count` candidates most similar to the query, or all if there are fewer; equal ones by their text,
-/// then by number. `texts`: of the candidates; `without`: numbers of candidates to leave out.
+/// The `count` candidates most similar to the query, or all if there are fewer; ties are sorted by text, then
+/// by number. `texts`: of the candidates; `without`: numbers of candidates to leave out.
 std::vector<Neighbour> nearest(std::span<const float> query, const Vectors& candidates,
                                std::span<const std::string> texts, std::size_t count,
                                const std::set<std::size_t>& without = {});

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which tokens are words, and their rows of the table.
+// Implements WordVectors: decides which tokens of a vocabulary are words by themselves, and copies their rows
+// of the embedding table. The worker's embed verb calls it for words, without a pass of the model. Read
+// word_vectors.hpp first.
 #include "infer/word_vectors.hpp"
 
 #include <algorithm>

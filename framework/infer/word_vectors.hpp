@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// WordVectors: what a model's table of tokens says of words: the mean of the rows of a word's tokens. Place
-// in the flow: the worker's embed verb; no pass is run.
+// WordVectors gives the vector of a word: the mean of the rows that its tokens have in the model's embedding
+// table. Place in the flow: the worker's embed verb makes one; the model runs no pass. Read next:
+// vectors.hpp, which finds the nearest words.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Computes activations element by element: relu(x) = max(0, x); gelu(x) = x Phi(x) with Phi(x) = (1 + erf(x /
-// sqrt 2)) / 2; tanh; sigmoid(x) = 1 / (1 + e^-x); silu(x) = x sigmoid(x). A ...Function has value and
-// derivative, as gates need them. The passes of activation.cpp and the epilogues of products use it, and
-// therefore give the same bits.
+// Activations element by element: relu(x) = max(0, x); gelu(x) = x Phi(x) with Phi(x) = (1 + erf(x / sqrt 2))
+// / 2; tanh; sigmoid(x) = 1 / (1 + e^-x); silu(x) = x sigmoid(x). A ...Function has value and derivative, as
+// gates need them. The passes of activation.cpp and the epilogues of products (tile_epilogue.hpp) both use
+// these functions, so that their bits are equal.
 #pragma once
 
 #include <encore/math.hpp>
@@ -80,13 +80,14 @@ struct TanhFunction {
   }
 };
 
-/// The value of an activation y = f(x), for a pass over x.
+/// Computes the value of an activation y = f(x), for a pass over x.
 template <class Function, class S>
 struct ValueOf {
   KOKKOS_FORCEINLINE_FUNCTION S operator()(S x) const { return Function::value(x); }
 };
 
-// These compute dx of y = f(x) from dy and what forward kept: y if the derivative depends on y, else x.
+// The next functions compute dx of y = f(x) from dy and the tensor that forward kept: y if the derivative is
+// a function of y, else x.
 
 template <class Function, class S>
 struct GradientOfInput {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// AlignedBytes is memory of the device, without initial content, that kernels and libraries write to.
-// device.cpp (the workspace) and kernels/products/gemm_cublaslt.cpp use it.
+// AlignedBytes is uninitialised memory of the device with a promised alignment, which kernels and libraries
+// use as scratch. device.cpp (the workspace) and kernels/products/gemm_cublaslt.cpp use it.
 #pragma once
 
 #include <cstdint>

@@ -3,8 +3,9 @@
 // neighbours, each in order, and then these in order. A run belongs to a warp, so that no warp walks all
 // blocks. kernels/norms/norm_rows.hpp and kernels/products/gemm_epilogue.hpp use it.
 //
-// Functions of headers that hold a kernel's lambda are static: nvcc keeps the pointers with which the host
-// copies such a lambda apart for every file, and copies merged by the linker would meet those of another.
+// Functions of headers that contain a kernel's lambda must be static. For each file nvcc keeps separate
+// pointers to the host's copy functions of such a lambda; if the linker merged the functions, one file would
+// use the pointers of another.
 #pragma once
 
 #include <encore/rows.hpp>

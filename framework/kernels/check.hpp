@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks that kernels share: shapes and types of their arguments. A message names the kernel's argument.
+// Checks the shapes and types of the arguments of kernels. The functions of encore/kernels.hpp call these
+// before they launch work. A message names the kernel's argument, and authors of plugins read it; pass the
+// name that kernels.hpp gives the argument.
 #pragma once
 
 #include <string>

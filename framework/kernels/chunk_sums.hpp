@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sums the squares of all gradients in two halves: one sum per chunk, and the sum of these in chunk order. A
-// rank that owns some chunks computes only their sums and receives the others; the bits are those of
-// kernels::sum_of_squares.
+// Sums the squares of all gradients in two halves: one sum per chunk, and the sum of these in chunk order.
+// reduce.cpp implements both; train/gradient_exchange.cpp calls them, because a rank that owns some chunks
+// computes only their sums and receives the others. The bits must be those of kernels::sum_of_squares.
 #pragma once
 
 #include <cstdint>

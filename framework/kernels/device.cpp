@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Implements device.hpp: opens and closes Kokkos, and holds the execution space, the workspace and the gemm
-// library.
+// Implements Device (encore/device.hpp): opens and closes Kokkos, and holds the execution space, the
+// workspace that kernels share, and the library of matrix products (products/gemm.hpp). The worker and the C
+// library make one. Kokkos can be opened only once in a process.
 #include <encore/rows.hpp>
 
 #include "kernels/aligned_bytes.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loss of a model that learns from the scores of a teacher beside the true targets (Hinton, Vinyals and
-// Dean 2015), and its gradient. A row is read three times forward and once backward, whatever the number of
-// classes; nothing of the size of the logits is kept.
+// The kernels distillation_loss and its backward (Hinton, Vinyals and Dean 2015; formula in
+// encore/kernels.hpp): losses (N) of logits (N, K) that learn from a teacher's scores (N, K) and the true
+// targets. Heads call them. Kept for backward: normalizers (N, 5). A row is read three times forward and once
+// backward.
 #include <encore/head.hpp>
 #include <encore/math.hpp>
 #include <encore/rows.hpp>
@@ -11,8 +12,8 @@
 namespace encore::kernels {
 namespace {
 
-/// The numbers that are kept of a row, in this order: the largest logit, sum e^(z - largest) and sum e^((z -
-/// largest) / T), then the largest score of the teacher and sum e^((t - largest) / T).
+/// How many numbers are kept for backward of a row, in this order: the largest logit, sum e^(z - largest) and
+/// sum e^((z - largest) / T), then the largest score of the teacher and sum e^((t - largest) / T).
 constexpr std::int64_t kept_numbers = 5;
 
 /// Computes hard * (-sum q log softmax(z)) + soft * T^2 KL(p || softmax(z / T)), with p = softmax(t / T) and
@@ -103,7 +104,7 @@ void gradient_rows(const Device& device, Tensor logits, Tensor teacher, Tensor t
         const S* numbers = kept + kept_numbers * row.index;
         const S largest = numbers[0], inverse = S(1) / numbers[1], warm_inverse = S(1) / numbers[2],
                 teacher_largest = numbers[3], teacher_inverse = S(1) / numbers[4];
-        // These are local copies, as in loss.cpp: without them the loop is not vectorised.
+        // These local copies are necessary, as in loss.cpp: without them the loop is not vectorised.
         const S of_hard = hard, of_soft = soft, of_target = hit, of_any = any, colder = cold;
         row.each(classes, [&](std::int64_t k) {
           const S score = static_cast<S>(z[k]) - largest;

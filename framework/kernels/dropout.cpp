@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Computes dropout, and dropout with a residual sum. Read dropout_rows.hpp first.
+// The kernels dropout, y (N, C) = keep(x) / (1 - p), and dropout_add, y = residual + dropout(x)
+// (encore/kernels.hpp). Nothing is kept: backward draws the same mask from (example, position, channel).
+// Layers, heads and the residual sum (model/residual.hpp) call them. Read dropout_rows.hpp first, which draws
+// the mask; a change of the draws changes the bits of every run.
 #include "kernels/check.hpp"
 #include "kernels/dropout_rows.hpp"
 
 namespace encore::kernels {
 namespace {
 
-/// Maps each row that is drawn for to its row of the row set.
+/// Maps each row of x to its row of the row set, by which dropout is drawn.
 class DrawnRows {
  public:
-  /// `picked` is empty if they are the same.
+  /// `picked` is empty if x has all rows of the row set.
   DrawnRows(const RowSet& rows, const Tensor& picked)
       : places_(picked ? elements<std::int32_t>(picked) : nullptr), last_(rows.size.tokens - 1) {}
 
@@ -26,7 +29,7 @@ class DrawnRows {
 
 #if !ENCORE_HOST_BACKEND
 
-/// Handles a row in the registers of a warp.
+/// Applies dropout to a row in the registers of a GPU's warp.
 template <class T, int Width, bool Add>
 void dropout_in_registers(const Device& device, const char* label, const RowSet& rows,
                           const DropoutDraw& draw, Tensor picked, Tensor x, Tensor residual, Tensor y) {

@@ -44,7 +44,7 @@ class DropoutRows {
   }
 
 #if !ENCORE_HOST_BACKEND
-  /// By what apply() multiplies the elements that a lane has of row number r.
+  /// Returns the factors by which apply() multiplies the elements that a lane has of row number r.
   template <int Width>
   KOKKOS_FORCEINLINE_FUNCTION void draw(const LaneRow<Width>& lanes, std::int64_t r,
                                         S (&factors)[LaneRow<Width>::size]) const {

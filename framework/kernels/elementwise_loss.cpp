@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Losses whose classes do not compete: binary cross-entropy of logits (several labels at once) and the
-// squared error (numbers), their gradients, and the sigmoid. Each is a mean over the row, so that a batch's
-// loss is the mean over rows and classes, as PyTorch's BCEWithLogitsLoss and MSELoss have it.
+// The kernels binary_cross_entropy, squared_error and sigmoid with their gradients, for heads whose classes
+// do not compete: losses (N) of logits (N, K) and targets (N, K); formulas in encore/kernels.hpp. Each loss
+// is a mean over the row, so that a batch's loss is the mean over rows and classes, as in PyTorch's
+// BCEWithLogitsLoss and MSELoss. Nothing is kept: backward reads logits and targets.
 #include <encore/head.hpp>
 #include <encore/math.hpp>
 #include <encore/rows.hpp>

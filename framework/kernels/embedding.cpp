@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Computes the embedding of token numbers, positions and segments, and the gradients of the three tables.
+// The kernels embedding, y (N, C) = scale * table[ids] + positions[position] (+ segments[segment]), and the
+// gradients of the three tables, which are added in row order (encore/kernels.hpp). The layer
+// model/embedding.cpp calls them. Backward needs dy and the row set only. Read token_sums.hpp for the GPU's
+// gradient of the token table.
 #include <encore/math.hpp>
 #include <encore/rows.hpp>
 
@@ -180,7 +183,8 @@ void check_tables(const RowSet& rows, Tensor table, Tensor positions_table, Tens
                      " tokens, positions_table has " + std::to_string(positions_table.extent(0)) + " rows");
 }
 
-/// segments: the table (S, C), or its gradient; y: the embedded rows, or their gradient.
+/// Checks the arguments. `segments`: the table (S, C), or its gradient; `y`: the embedded rows, or their
+/// gradient.
 void check_segments(const char* name, const RowSet& rows, Tensor segments, Tensor y) {
   check_rank(name, segments, 2);
   check(name, segments, sum_type(y.dtype), {segments.extent(0), y.extent(1)});

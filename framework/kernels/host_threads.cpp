@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Implements host_threads.hpp with the OpenMP of GCC: it ends the threads that a smaller parallel region does
-// not need, and starts them again, bound to their place, for the next larger one.
+// Implements use_host_threads() of host_threads.hpp, which train/adaptive_threads.cpp calls between two
+// steps. It relies on the OpenMP of GCC: that ends the threads that a smaller parallel region does not need,
+// and starts them again, bound to their place, for the next larger one. Read host_threads.hpp first.
 #include "kernels/host_threads.hpp"
 
 #include <sched.h>
@@ -27,7 +28,7 @@ bool binds() {
   return omp_get_proc_bind() != omp_proc_bind_false && omp_get_num_places() > 0;
 }
 
-/// Binds the calling thread.
+/// Sets the CPUs on which the calling thread may run.
 void bind(Binding binding) {
   cpu_set_t cpus;
   CPU_ZERO(&cpus);
@@ -47,7 +48,7 @@ void use_host_threads([[maybe_unused]] const Device& device, [[maybe_unused]] in
 #if ENCORE_HOST_BACKEND && defined(KOKKOS_ENABLE_OPENMP)
   ENCORE_REQUIRE(threads >= 1 && threads <= host_threads(),
                  "threads must be from 1 to those that Kokkos has");
-  // The device owns its instance; plugins see a constant one.
+  // The const_cast is valid because the device owns its instance; it is constant only for plugins.
   ExecutionSpace& space = const_cast<SpaceInstance&>(device.space());
   space = threads == host_threads() ? ExecutionSpace() : ExecutionSpace(threads);
   const bool bound = binds();

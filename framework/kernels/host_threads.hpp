@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sets how many of its threads the host uses for kernels, and on which CPUs they may run. Kokkos fixes
-// its number of threads when it opens; fewer are an execution space instance of a smaller pool. No bit
-// depends on it: no kernel cuts a sum by threads. train/adaptive_threads.cpp changes them between two
-// steps.
+// Sets how many of its threads the host uses for kernels, and on which CPUs they may run. Kokkos fixes its
+// number of threads when it opens; fewer threads are an execution space instance of a smaller pool. Bits do
+// not depend on the number, because no kernel cuts a sum by threads. train/adaptive_threads.cpp changes it
+// between two steps.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Initialises parameters. A value is drawn at (0, row, column) of its parameter's key.
+// The kernel initialize (encore/kernels.hpp): fills a new parameter as its ParameterSpec declares.
+// Model::initialize calls it for each parameter. A value is drawn at (0, row, column) of the parameter's key,
+// so it does not depend on threads, device or other parameters; a change of the draws changes every seeded
+// run.
 #include <algorithm>
 #include <cmath>
 
@@ -15,7 +18,7 @@ namespace {
 /// Makes values uniform in (-bound, bound).
 struct UniformValues {
   double bound;
-  /// Maps numbers in (0, 1).
+  /// Maps two uniform numbers in (0, 1) to two values of the distribution.
   KOKKOS_FORCEINLINE_FUNCTION void operator()(double& first, double& second) const {
     first = bound * (2.0 * first - 1.0);
     second = bound * (2.0 * second - 1.0);

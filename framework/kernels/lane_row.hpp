@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // LaneRow holds a row of channels in the registers of the lanes of a GPU's warp, so that several passes over
-// a row read it from memory once. Of each of the four runs of channels that share random counters
-// (random.hpp) a lane holds a group of neighbours, which it reads and writes at once; so it draws only for
-// its own channels. kernels/norms/norm_rows.hpp uses it.
+// a row read it from memory once. From each of the four runs of channels that share random counters
+// (random.hpp), a lane holds a group of neighbours, which it reads and writes at once, so it draws only for
+// its own channels. norms/norm_rows.hpp and dropout_rows.hpp use it.
 #pragma once
 
 #include <encore/rows.hpp>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the largest channels of each row, and what softmax needs of the row: generation chooses tokens by it,
-// and predictions name candidates. A row is read in runs of 64 channels; only runs whose maximum belongs to
-// the list are searched. Every lane keeps the same list.
+// The kernel largest_channels: the k largest channels of each row of x (N, C) with their values (N, k), and
+// log_sums (N), the log of the softmax's divisor. infer/best_tokens.cpp (generation) and heads that name
+// candidates call it. A row is read in runs of 64 channels; only runs whose maximum belongs to the list are
+// searched. Every lane keeps the same list.
 #include <encore/math.hpp>
 #include <encore/rows.hpp>
 
@@ -13,7 +14,7 @@ namespace {
 constexpr std::int64_t run = 64;   // channels whose maximum is taken at once
 constexpr std::int64_t most = 64;  // channels that a row can give
 
-/// The largest values so far, in descending order; equal ones stay in the order in which they came.
+/// The list of the largest values so far, in descending order; ties stay in the order of the channels.
 template <class S>
 struct Largest {
   S values[most];

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Computes softmax cross-entropy with label smoothing (Szegedy et al. 2016), its gradient, and argmax.
+// The kernels softmax_cross_entropy, losses (N) = -sum_k q_k log softmax(logits)_k with smoothed targets q
+// (Szegedy et al. 2016), its gradient dlogits (N, K) = scale (softmax - q), and argmax (encore/kernels.hpp).
+// Heads call them. Kept for backward: normalizers (N, 2), the largest logit and the sum of each row, or
+// nothing.
 #include <encore/math.hpp>
 #include <encore/rows.hpp>
 
@@ -84,8 +87,8 @@ void cross_entropy_backward_rows(const Device& device, Tensor logits, Tensor tar
             kept == nullptr ? normalizer_of<S>(row, classes, z)
                             : Normalizer<S>{kept[2 * row.index], kept[2 * row.index + 1]};
         const S largest = row_normalizer.largest, inverse = S(1) / row_normalizer.sum;
-        // These are local copies: a value that is read through the closure might alias dz, so that the loop
-        // would not be vectorised.
+        // These local copies are necessary: a value that is read through the closure might alias dz, so that
+        // the loop would not be vectorised.
         const S scale_of_row = factor, of_target = hit, of_any = any;
         row.each(classes, [&](std::int64_t k) {
           const S probability = math::exp(static_cast<S>(z[k]) - largest) * inverse;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// map_row and map_values replace `each` where every element is a value of its own. A lane of a GPU reads
-// several before it writes the first, because the compiler must assume that it reads next what it
-// writes.
+// map_row and map_values run a function over elements that do not depend on each other; kernels
+// (activation.cpp, elementwise.cpp, dropout_rows.hpp and others) use them in place of `each`. A lane of a GPU
+// reads several elements before it writes the first; otherwise it would wait for each, because the compiler
+// must assume that a write changes the next element.
 #pragma once
 
 #include <encore/rows.hpp>
@@ -33,7 +34,7 @@ KOKKOS_FORCEINLINE_FUNCTION void map_row(const Row& row, std::int64_t count, T* 
 #endif
 }
 
-/// Does the same for a whole tensor, in one kernel.
+/// Runs map_row for a whole tensor, in one kernel.
 template <class T, class Value>
 static void map_elements(const Device& device, const char* label, std::int64_t count, T* to,
                          const Value& value_at) {

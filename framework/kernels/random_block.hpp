@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// RandomBlock draws random words in blocks, for the host, where a loop must do one thing to be vectorised:
-// one loop draws, then one for each run of values uses the words. A block is always drawn whole, so that its
-// length is known when the loop is compiled. dropout.cpp uses it.
+// RandomBlock draws random words in blocks on the host, so that loops are vectorised: one loop only draws,
+// and one for each run of values uses the words. A block is always drawn whole, so that its length is known
+// to the compiler. dropout_rows.hpp and initialize.cpp use it.
 #pragma once
 
 #include <encore/random.hpp>

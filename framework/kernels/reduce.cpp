@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Computes sums over whole blocks, in double and in a fixed order: first chunks, of a fixed size or as the
-// optimizer's are cut, then runs of chunks if there are many, then the rest in one task.
+// The kernels sum, sum_of_squares, clip_scale and count_not_finite (encore/kernels.hpp), for clipping and
+// checks of gradients in training. Sums are in double and in a fixed order: first chunks, of a fixed size or
+// those of the optimizer, then runs of chunks if there are many, then the rest in one task. Ranks use the
+// parts in chunk_sums.hpp.
 #include <encore/rows.hpp>
 
 #include "kernels/check.hpp"

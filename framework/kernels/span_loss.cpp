@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Computes the loss of a span: cross-entropy over the rows of each sequence, for the row where it begins and
-// for the one where it ends (Devlin et al. 2019, section 4.2), and its gradient. A sequence is one row of
-// for_rows, the rows of its softmax lie across the lanes. Heads of spans call it.
+// The kernels span_cross_entropy and its backward (Devlin et al. 2019, section 4.2): losses (B) of logits (N,
+// 2), a softmax over the rows of each sequence, one column for the first and one for the last row of the
+// span. Heads of spans call them. Nothing is kept: backward computes the softmax again. A sequence is one row
+// of for_rows; the rows of its softmax lie across the lanes.
 #include <encore/math.hpp>
 #include <encore/rows.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Adds up the gradient of the token table on a GPU. A token such as [CLS] occurs once for each sequence, and
-// one warp that walked all its rows would keep the others waiting. embedding.cpp uses it; it is compiled for
-// the host too, where its test runs it.
+// Adds up the gradient of the token table on a GPU. The rows of a token are shared among warps: [CLS] occurs
+// once in each sequence, and a single warp for all its rows would delay the others. embedding.cpp uses it; it
+// is compiled for the host too, where its test runs it.
 #pragma once
 
 #include <encore/kernels.hpp>
@@ -38,7 +38,8 @@ static void add_token_rows(const Device& device, const RowSet& rows, Tensor dy, 
   const T* gradient = elements<T>(dy);
   S* result = elements<S>(dtable);
   const S factor = static_cast<S>(scale);
-  // (blocks, 2, C): of each block the part that its first place begins, and the one that its last place ends.
+  // The partial sums (blocks, 2, C): for each block, that of the run at its first place and that of the run
+  // at its last place.
   S* const parts =
       static_cast<S*>(device.workspace(static_cast<std::size_t>(2 * blocks * width) * sizeof(S)));
   for_rows(

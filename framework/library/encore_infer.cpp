@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The border to C: every function catches what is thrown, and the calls of a process take turns, because they
-// share one set of threads (Kokkos). Place in the flow: a program of somebody else -> here ->
-// infer/engine.hpp.
+// Implements the C interface of encore_infer.h, libencore_infer: loads models and answers inputs for programs
+// outside of Encore. Place in the flow: a program of a user -> here -> infer/engine.hpp. Every function
+// catches what is thrown, and calls of a process take turns, because they share one set of threads (Kokkos).
+// Signatures are the ABI: a change that breaks programs raises ENCORE_INFER_ABI.
 #include "library/encore_infer.h"
 
 #include <dlfcn.h>
@@ -27,7 +28,8 @@
 
 using encore::Engine;
 
-/// A bundle's folder is gone once the Engine is there: files that it maps live on without a name.
+/// The loaded model of a caller. The unpacked folder of a bundle is deleted after loading; mapped files stay
+/// readable without a name.
 struct encore_model {
   encore_model(const std::string& folder, const std::vector<std::string>& plugins, encore::Weights weights,
                bool cuts)
@@ -46,7 +48,7 @@ namespace fs = std::filesystem;
 
 thread_local std::string last_error;
 
-/// One call computes at a time.
+/// Returns the mutex by which calls that compute take turns.
 std::mutex& turns() {
   static std::mutex mutex;
   return mutex;
@@ -85,7 +87,7 @@ void require(bool condition, const char* message) {
   if (!condition) throw Refused{ENCORE_BAD_ARGUMENT, message};
 }
 
-/// lib/encore/plugins beside this library, and that of the build tree, which has the same folders.
+/// Returns lib/encore/plugins beside this library; the build tree has the same folders.
 std::string installed_plugins() {
   Dl_info info = {};
   if (::dladdr(reinterpret_cast<void*>(&encore_open), &info) == 0 || info.dli_fname == nullptr)
@@ -106,7 +108,7 @@ std::vector<std::string> plugin_folders(const char* path) {
   return folders;
 }
 
-/// Kokkos is opened with the first model and stays open: it cannot be opened twice in a process.
+/// Opens Kokkos with the first model. Kokkos stays open, because a process cannot open it twice.
 void open_kokkos(int threads) {
   encore::require_threads(threads);
   static const auto* const session = new encore::KokkosSession(
@@ -114,7 +116,8 @@ void open_kokkos(int threads) {
   static_cast<void>(session);
 }
 
-/// A newer program may know more options than this library, an older one fewer.
+/// Returns the options of a caller. An older program knows fewer options (its `size` is smaller): the others
+/// keep their defaults. A newer program that knows more is rejected.
 encore_options options_of(const encore_options* given) {
   encore_options options = encore_default_options();
   if (given == nullptr) return options;
@@ -134,7 +137,7 @@ encore::Weights weights_of(int integer_bits) {
                              : encore::Weights::chosen;
 }
 
-/// `path`: a folder or a bundle. Messages about a bundle do not name the temporary folder.
+/// Loads the model at `path`, a folder or a bundle. Messages about a bundle do not name the temporary folder.
 std::unique_ptr<encore_model> loaded(const std::string& path, const encore_options& wishes) {
   const std::string run = wishes.run == nullptr ? "" : wishes.run;
   const auto load = [&](const std::string& folder) {
@@ -179,7 +182,7 @@ std::vector<std::string> texts_of(const char* const* texts, std::size_t count) {
                       "; shorten it, or set encore_options.truncate to use its beginning only");
 }
 
-/// A line cannot hold another.
+/// Throws if an input has a line break, because tasks read one input per line.
 void require_single_lines(const std::vector<std::string>& texts) {
   for (std::size_t i = 0; i < texts.size(); ++i)
     if (texts[i].find('\n') != std::string::npos)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The scale is applied to the small factor: s B, or s A. Read adapters.hpp first.
+// Implements adapt() and project_gradient() of adapters.hpp: W + s B A, and its gradients dA = s B^T dW and
+// dB = s dW A^T. ParameterBlock calls them. Each scales the smaller factor (B or A) instead of the matrix,
+// which would take another pass over it. Read adapters.hpp first.
 #include "memory/adapters.hpp"
 
 #include <encore/error.hpp>

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Adapters are low-rank changes of matrices that stay as they are (LoRA, Hu et al. 2022). For a
-// matrix W (out, in) passes see W + s B A with A (r, in) and B (out, r); only A and B are trained.
-// Layers do not know of it: their backward gives dW, from which dA = s B^T dW and dB = s dW A^T
-// follow once per batch. This saves the optimizer's states and their part of a checkpoint; the
-// gradient of W is computed as usual. ParameterBlock calls it when values change and when a gradient
-// is complete.
+// Adapters are low-rank changes of matrices that stay as they are (LoRA, Hu et al. 2022). For a matrix W
+// (out, in) passes see W + s B A with A (r, in) and B (out, r); only A and B are trained. Place in the flow:
+// TrainedParameters (model/) decides which matrices have one (train.lora); ParameterBlock calls adapt() when
+// values change, and project_gradient() when a gradient is complete.
+//
+// Layers do not know of adapters: their backward gives dW, from which dA = s B^T dW and dB = s dW A^T follow
+// once per batch. This saves the optimizer's states and their part of a checkpoint; the gradient of W is
+// computed as usual.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// No byte is written by two tasks of one kernel. Read chunk_gradients.hpp first.
+// Implements chunk_gradients.hpp: kernels that set and read the byte per chunk, and that zero or add only
+// gradients of chunks that have one. ParameterBlock calls them in each step. Two tasks of a kernel never
+// write the same byte, so results need no atomics. Read chunk_gradients.hpp first; its table says what each
+// call may assume.
 #include "memory/chunk_gradients.hpp"
 
 #include <algorithm>
@@ -10,7 +13,7 @@
 namespace encore {
 namespace {
 
-/// A smaller chunk costs more to check than its memory costs to read.
+/// The least number of elements of a chunk: a smaller one costs more to check than to read.
 constexpr std::int64_t worth_a_chunk = 256;
 constexpr std::int64_t bytes_per_task = 4096;
 

@@ -44,8 +44,8 @@ void zero_gradients(const Device& device, const Blocks& blocks);
 void forget_gradients(const Device& device, const RowChunks& chunks, ChunkGradient* known);
 /// Makes the chunks of the batch's tokens present; tokens beyond the last row have none.
 void mark_rows(const Device& device, const RowSet& batch, const RowChunks& chunks, ChunkGradient* known);
-/// Does the same if the host knows them: the chunks that are `present` in of_batch (chunks.chunk_count;
-/// device memory).
+/// Makes present the chunks that are `present` in of_batch (chunks.chunk_count; device memory), for ranks
+/// that know the chunks of the whole batch.
 void mark_chunks(const Device& device, const ChunkGradient* of_batch, const RowChunks& chunks,
                  ChunkGradient* known);
 /// Computes gradients += from, for those chunks of a part (first_chunk and chunk_count of `chunks`) that are

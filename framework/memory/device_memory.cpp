@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Allocates device memory with the alignment that every tensor relies on.
+// Implements device_memory.hpp: allocates device memory (and on hosts asks for large pages), with the
+// alignment that every tensor relies on, and copies between host and device. Arenas, ParameterBlock and
+// DeviceBatch use it. Read device_memory.hpp first. A failed allocation throws the Error that users see.
 #include "memory/device_memory.hpp"
 
 #include <algorithm>
@@ -50,7 +52,8 @@ void prefer_large_pages([[maybe_unused]] std::byte* memory, [[maybe_unused]] std
 #endif
 }
 
-/// Clears by words, of which memory holds whole ones: byte by byte it would take eight times as long.
+/// Sets memory to zero word by word; its size is a multiple of words. Byte by byte it would take eight times
+/// as long.
 void clear(const OwnedBytes<DeviceMemory>& memory) {
   auto* const words = reinterpret_cast<std::uint64_t*>(memory.data());
   const Kokkos::RangePolicy<ExecutionSpace> all(0, memory.size() / sizeof(std::uint64_t));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// DeviceBuffer owns device memory; here are also the copies between host and device. Arenas,
-// parameter blocks and batches lie in such buffers; kernels see only Tensors that point into
-// them.
+// DeviceBuffer owns device memory; this file also declares the copies between host and device. Arenas
+// (Model), ParameterBlock and DeviceBatch lie in such buffers; kernels see only Tensors that point into them.
+// Every tensor must start at a multiple of tensor_alignment, on which the choice of algorithms, and so bits,
+// depend.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +34,7 @@ constexpr std::size_t aligned(std::size_t bytes) {
 /// More bytes than any machine can address. Sizes up to here can be added up in 64 bits without overflow.
 inline constexpr double most_addressable_bytes = 0x1p47;
 
-/// The content of new memory.
+/// The initial content of new memory.
 enum class Contents : std::uint8_t { zeros, undefined };
 
 /// A range of device memory, aligned to `tensor_alignment`. Move only.

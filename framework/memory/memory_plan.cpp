@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Places intervals greedily. Read next: memory_plan.hpp, tests/unit/memory/memory_plan_test.cpp for the
-// promises.
+// Implements plan_memory(): places the lifetimes of tensors greedily at offsets of one arena, in several
+// orders, and keeps the smallest layout. StepPlan::place calls it. The result must be the same on every
+// machine. Read memory_plan.hpp first; tests/unit/memory/memory_plan_test.cpp has the promises.
 #include "memory/memory_plan.hpp"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ bool overlap(const Ticks& a, const Ticks& b) {
   return a.first <= b.last && b.first <= a.last;
 }
 
-/// Returns when it holds its content: before it is idle and after.
+/// Returns the ticks in which a tensor holds its content: those before it is idle and those after.
 std::array<Ticks, 2> alive(const BufferLifetime& interval) {
   if (interval.idle.last < interval.idle.first) return {Ticks{interval.first, interval.last}, Ticks()};
   return {Ticks{interval.first, interval.idle.first - 1}, Ticks{interval.idle.last + 1, interval.last}};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// plan_memory() turns lifetimes and sizes into offsets. It is a pure function: it needs no device and no
-// order of calls. StepPlan::place calls it once for the largest batch; every smaller batch uses the same
-// offsets.
+// plan_memory() turns lifetimes and sizes into offsets. It is a pure function without a device.
+// StepPlan::place calls it once for the largest batch; every smaller batch uses the same offsets.
 #pragma once
 
 #include <cstddef>

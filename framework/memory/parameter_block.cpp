@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Allocates the parameter blocks and the tables over which an optimizer runs. parameter_layout.cpp computes
-// their layout.
+// Implements ParameterBlock: allocates the blocks of values, gradients and optimizer states, and the tables
+// over which an optimizer runs. Model makes one; train/ passes blocks() to the optimizer. Offsets come from
+// parameter_layout.cpp. Read parameter_block.hpp first.
 #include "memory/parameter_block.hpp"
 
 #include <algorithm>
@@ -28,7 +29,7 @@ void round_to_copies(const Device& device, const float* values, const Segment* s
       });
 }
 
-/// Tables are uploaded in words.
+/// Uploads a table, word by word.
 void upload_table(const Device& device, const void* host, std::size_t bytes, std::byte* to) {
   copy_from_host(device, host,
                  Tensor(to, DType::int32, {static_cast<std::int64_t>(bytes / size_of(DType::int32))}));

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ParameterBlock holds all parameters of a model in one block of values, one of
-// gradients and one per optimizer state, with equal offsets, ordered by full path. An
-// optimizer is a pass over blocks, a checkpoint a list of named slices. model/ makes it,
-// train/ gives blocks() to the optimizer and reads slices for checkpoints and digests.
-// With activations of 16 bits the blocks are still float32, and the parameters that
-// passes see as activations (the matrices of products) have a copy of that type, made
-// again once after the values have changed. Embedding tables have none: a step reads a
-// few hundred rows of them, a copy would be all of the table. The gradient of such a
-// table is zero except for these rows; chunk_gradients.hpp keeps what is known of it
+// ParameterBlock holds all parameters of a model in one block of values, one of gradients and one per
+// optimizer state, with equal offsets, ordered by full path. An optimizer is a pass over blocks, a checkpoint
+// a list of named slices. model/ makes it; train/ gives blocks() to the optimizer and reads slices for
+// checkpoints and digests. Read next: parameter_layout.hpp.
+//
+// With activations of 16 bits the blocks are still float32, and the parameters that passes see as activations
+// (the matrices of products) have a copy of that type, made again once after the values have changed.
+// Embedding tables have none: a step reads a few hundred rows of them, a copy would be all of the table. The
+// gradient of such a table is zero except for these rows; chunk_gradients.hpp keeps what is known of it
 // beside the chunks.
 #pragma once
 
@@ -35,8 +35,8 @@ enum class Use : std::uint8_t {
 
 class ParameterBlock {
  public:
-  /// precision: that of the activations. With `shards` > 1 there is a second gradient block, see begin_shard;
-  /// for inference there is none, and gradients() is an empty Tensor. Throws Error when a path stands twice,
+  /// `precision`: that of the activations. With `shards` > 1 there is a second gradient block (begin_shard);
+  /// for inference there is none, and gradients() is an empty Tensor. Throws Error when a path occurs twice,
   /// or when a parameter with `token_rows` has no rows.
   ParameterBlock(const Device& device, std::vector<NamedParameter> parameters, DType precision,
                  std::int64_t shards, Use use = Use::training);
@@ -98,7 +98,7 @@ class ParameterBlock {
   /// Call it after writing to a state other than by an update.
   void states_changed() { states_are_new_ = true; }
   const std::vector<std::string>& state_names() const { return state_names_; }
-  /// (owned().size())
+  /// Returns the state block with this index, (owned().size()).
   Tensor state(std::size_t index) const { return states_[index]; }
 
   /// Returns the arguments of Optimizer::update for one update of what is owned; the values then count as
@@ -113,13 +113,14 @@ class ParameterBlock {
   void mark_rows(const RowSet& batch);
   /// Sets shard_gradients() to 0 before the backward pass of a shard (does nothing with one shard).
   void begin_shard();
-  /// Adds shard_gradients() to gradients() after it. Call it in the order of the shards.
+  /// Adds shard_gradients() to gradients() after the backward pass of a shard. Call it in the order of the
+  /// shards.
   void end_shard();
   /// Computes the gradients of adapters from those of their matrices, after the last shard.
   void end_shards();
 
-  // What end_shard(), mark_rows() and sum_gradient_squares() do, in parts, for ranks that know only some
-  // shards. Chunks are numbered as in make_chunks.
+  // The next functions are the parts of end_shard(), mark_rows() and sum_gradient_squares(), for ranks, each
+  // of which computes only some shards. Chunks are numbered as in make_chunks.
 
   /// Returns the chunks of each parameter with `token_rows` that is trained.
   const std::vector<RowChunks>& row_chunks() const { return row_chunks_; }
@@ -128,7 +129,8 @@ class ParameterBlock {
   void add_rows(const RowChunks& chunks, const ChunkGradient* of_shard, Tensor from, std::int64_t origin) {
     add_chunks(device_, all(), chunks, of_shard, from, origin);
   }
-  /// Marks those that are `present` in of_batch (one for each chunk; device memory) as having a gradient.
+  /// Marks the chunks that are `present` in of_batch (one for each chunk; device memory) as having a
+  /// gradient.
   void mark_rows(const ChunkGradient* of_batch);
   /// Returns the blocks with chunks [first, first + count) only.
   Blocks chunk_blocks(std::int64_t first, std::int64_t count) const;

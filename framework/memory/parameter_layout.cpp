@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gives parameters their offsets, and cuts the blocks into chunks and segments for the optimizer.
+// Implements parameter_layout.hpp: gives parameters their offsets, ordered by path, and cuts the blocks into
+// chunks and segments for the optimizer. ParameterBlock and model/model_cost.cpp call it; no memory is
+// allocated. Chunks decide the order of sums over gradients, so another cut changes the bits of runs. Read
+// parameter_layout.hpp first.
 #include "memory/parameter_layout.hpp"
 
 #include <algorithm>
@@ -25,7 +28,8 @@ std::int64_t chunk_extent(const ParameterSpec& spec) {
   return rows == 0 ? Blocks::chunk_size : rows * element_count(std::span(spec.shape).subspan(1));
 }
 
-/// Computed in doubles, as the extents of a plugin's layer may be anything.
+/// Throws Error if no machine can address the parameters. Sizes are computed in doubles, because the extents
+/// of a plugin's layer may be of any size.
 void require_addressable(const std::vector<NamedParameter>& parameters) {
   double bytes = 0.0;
   for (const NamedParameter& parameter : parameters) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lays out parameters in blocks, without any memory: their offsets, and the tables by which an optimizer cuts
-// them up. ParameterBlock lays out what the network lists.
+// them up. Place in the flow: Network lists the parameters -> here -> ParameterBlock allocates the blocks;
+// model/model_cost.cpp counts their bytes. Read next: parameter_block.hpp.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +43,8 @@ struct ParameterSlice {
   const std::byte* elsewhere = nullptr;  ///< its values, where they are not in the block
 };
 
-/// Segments start at multiples of this many elements: tensor_alignment in float32, twice that in float64.
-/// Copies do the same in 16 bits.
+/// Segments start at multiples of this number of elements, so that they are aligned to tensor_alignment bytes
+/// in float32, and to twice that in float64. Copies of 16 bits are aligned too.
 inline constexpr std::int64_t segment_alignment = tensor_alignment / 4;
 inline constexpr std::int64_t copy_alignment = tensor_alignment / 2;
 
@@ -51,8 +52,8 @@ constexpr std::int64_t round_up(std::int64_t count, std::int64_t alignment) {
   return (count + alignment - 1) / alignment * alignment;
 }
 
-/// Lays them out by path, one behind the other. Throws Error when a path stands twice, when a parameter with
-/// `token_rows` has no rows, or when no machine has the memory.
+/// Lays out parameters one after the other, ordered by path. Throws Error when a path occurs twice, when a
+/// parameter with `token_rows` has no rows, or when no machine has the memory.
 std::vector<ParameterSlice> lay_out(std::vector<NamedParameter> parameters);
 
 /// The sizes of blocks and copies, in elements, gaps included.
@@ -71,7 +72,8 @@ std::int64_t chunk_rows(const ParameterSpec& spec);
 std::int64_t chunk_count(const ParameterSlice& slice);
 
 std::vector<Segment> make_segments(const std::vector<ParameterSlice>& slices);
-/// Makes chunks of what is trained, or of what is frozen: optimizers see only the first.
+/// Makes the chunks of the trained parameters, or of the frozen ones. Optimizers see only those of the
+/// trained ones.
 std::vector<Chunk> make_chunks(const std::vector<ParameterSlice>& slices, bool frozen = false);
 
 /// The elements [begin, end) of every block.
@@ -93,7 +95,7 @@ struct RangeTables {
   std::vector<Chunk> chunks;
   std::int64_t first_chunk = 0;  ///< the number of chunks.front() in all chunks
 };
-/// Makes the tables of what is trained. The range has borders of cut_blocks.
+/// Makes the tables of the trained parameters in a range. The range has borders of cut_blocks.
 RangeTables make_tables(const std::vector<ParameterSlice>& slices, const BlockRange& range);
 
 }  // namespace encore

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The attention weights of a model over one sequence, for every layer that has them. The flow is:
-// Model::attention -> Engine::attention -> the worker's attention verb and the artifact of a run. Read next:
-// encore/attention_weights.hpp, which a layer implements.
+// AttentionMap and SequenceAttention hold the attention weights of a model over one sequence, for every layer
+// that has them. The flow is: Model::attention -> infer/attention.hpp -> the worker's attention verb and the
+// artifact of a run. Read next: encore/attention_weights.hpp, which a layer implements.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ struct AttentionMap {
   }
 };
 
-/// A layer that mixes rows and has no such weights, such as linear_attention.
+/// A layer that mixes rows without attention weights, such as linear_attention.
 struct HiddenAttention {
   std::string layer, type;
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Converts one pair of types at a time, element by element. Read convert_elements.hpp first.
+// Implements convert_elements(): converts the floating-point numbers of a tensor in a file from one type to
+// another, for load_parameters.cpp (pretrained weights in half precision) and infer/hugging_face_export.cpp.
+// Every number is rounded once, to nearest, ties to even. Read convert_elements.hpp first.
 #include "model/convert_elements.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Converts floating-point numbers of a file to another type; pretrained weights may be in half precision.
-// load_parameters.cpp and infer/hugging_face_export.cpp call it if types differ. Host only.
-// infer/hugging_face_export.cpp on the way out. Host only.
+// Converts floating-point numbers of a file to another type, on the host only. load_parameters.cpp calls it
+// for pretrained weights whose type is not that of the parameters, infer/hugging_face_export.cpp for an
+// export with --dtype.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lays out and uploads a batch: all arrays that a pass reads, one behind the other, in one copy to the
-// device.
+// Implements DeviceBatch: cuts a packed batch into shards, lays out all arrays that a pass reads one after
+// the other, and uploads them in one copy to the device. train/, Evaluator and Generation call upload() once
+// per batch. Read device_batch.hpp first. The cut into shards decides the order of sums, and so the bits.
 #include "model/device_batch.hpp"
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Forward and backward of the embedding, of the dropout behind its norm, and of the projection of a
-// factorised embedding.
+// Implements embedding.hpp: the embedding layer with its tables, the dropout after its norm, and the
+// projection of a factorised embedding. network.cpp makes them as the first nodes of a stack. Parameter names
+// here are those of checkpoints. Read embedding.hpp first, which has the formula; kernels/embedding.cpp
+// computes it.
 #include "model/embedding.hpp"
 
 #include <cmath>
@@ -46,7 +48,7 @@ class Embedding final : public Layer, public HasOnnxForm {
     const auto bytes =
         static_cast<std::size_t>(options.max_positions * width) * size_of(sum_type(options.precision));
     fixed_ = DeviceBuffer("encore::fixed_positions", bytes);
-    if (options.positions == Positions::none) return;  // the table was made of zeros
+    if (options.positions == Positions::none) return;  // the buffer is zero-initialised
     if (width % 2 != 0)
       throw ConfigError(options.width_key,
                         "must be even with sinusoidal positions (a sine and a cosine each), is " +

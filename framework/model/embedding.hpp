@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Embedding: output = dropout(scale * tokens[id] + positions[position] + segments[segment]), the layer
-// without inputs; without positions their table is zeros. With scale = sqrt(C) (Vaswani et al. 2017, section
-// 3.4) token vectors start with deviation C^-0.5, so that after scaling their channels have the size of the
-// sinusoids; without it all tables start with 0.02, as in BERT (Devlin et al. 2019). network.cpp puts it
-// first, and behind it a norm and the dropout if the model has `embedding_norm`. With `embedding_width` all
-// of that is E channels wide, and a projection to the C channels of the blocks follows (Lan et al. 2020,
-// ALBERT).
+// Embedding: output (N, C) = dropout(scale * tokens[id] + positions[position] + segments[segment]), the layer
+// without inputs. network.cpp puts it first in a stack; a norm and the dropout follow if the model has
+// `embedding_norm`. With `embedding_width` all of that is E channels wide, and a projection to the C channels
+// of the blocks follows (Lan et al. 2020, ALBERT).
+//
+// With scale = sqrt(C) (Vaswani et al. 2017, section 3.4) token vectors start with deviation C^-0.5, so that
+// after scaling their channels have the size of the sinusoids; without it all tables start with 0.02, as in
+// BERT (Devlin et al. 2019). Without positions their table is zeros.
 #pragma once
 
 #include <cstdint>

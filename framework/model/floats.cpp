@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Converts elements to the wanted type, in memory that may be kept. Read floats.hpp first.
+// Implements floats.hpp: copies a tensor from the device and converts its elements to float or double;
+// FloatReader keeps its memory between calls. infer/ calls it for states, logits and tables. Read floats.hpp
+// first.
 #include "model/floats.hpp"
 
 #include <cstring>
@@ -13,7 +15,8 @@
 namespace encore {
 namespace {
 
-/// `elements` is memory for them if they have another type.
+/// Copies the elements of a tensor to the host as `To`. `elements` is scratch memory, used if the tensor has
+/// another type.
 template <class T, class To>
 void convert_from(const Device& device, Tensor tensor, std::vector<std::byte>& elements,
                   std::vector<To>& numbers) {

@@ -12,12 +12,12 @@
 
 namespace encore {
 
-/// Returns its elements in order; doubles are rounded to nearest. Waits for the device.
+/// Returns the elements of a tensor in order, doubles rounded to nearest. Waits for the device.
 std::vector<float> floats_of(const Device& device, Tensor tensor);
-/// Returns the same as doubles, with all digits.
+/// Returns the elements of a tensor as doubles, with all digits. Waits for the device.
 std::vector<double> doubles_of(const Device& device, Tensor tensor);
 
-/// Calls floats_of() repeatedly, in memory that is kept.
+/// Reads tensors like floats_of(), and keeps its memory from call to call.
 class FloatReader {
  public:
   /// Returns numbers that are valid until the next call.

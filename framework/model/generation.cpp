@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks, the row set of the cache, the two kinds of passes, and the copying of sequences.
+// Implements Generation: the row set of the cache of keys and values, first and later passes over it, the
+// copying of sequences for beams, and the checks of each call. Model makes one, infer/text_feed.cpp drives
+// it. On a host the bits of a row must equal those of a pass over the whole sequence. Read generation.hpp
+// first.
 #include "model/generation.hpp"
 
 #include <algorithm>
@@ -22,7 +25,8 @@ StepPlan plan_generation(const Network& network, BatchSize largest, std::int64_t
   return plan;
 }
 
-/// The content is undefined: a pass reads what it has written, and only those rows of the cache that exist.
+/// Takes `memory` as the arena, or allocates a larger one. Its content is undefined: a pass reads only what
+/// it has written, and only rows of the cache that exist.
 DeviceBuffer arena_from(DeviceBuffer& memory, std::size_t bytes) {
   DeviceBuffer taken = std::move(memory);
   memory = DeviceBuffer();
@@ -232,7 +236,7 @@ void Generation::repeat(std::int64_t times) {
   if (has_sources()) repeat_sources(times);
 }
 
-/// Sources are packed, so the rows of all of them move.
+/// Copies the sources of sequences `times` times. Sources are packed, so the rows of all of them move.
 void Generation::repeat_sources(std::int64_t times) {
   PackedBatch repeated;
   repeated.offsets = repeated.borders = {0};

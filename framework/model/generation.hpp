@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Generation extends sequences pass by pass. The first pass gets the prompts of B sequences, or their sources
-// and the decoder's first rows. Every later pass gets the rows that continue them, one or a few each, and
-// computes only these: what layers need of earlier rows is in persistent buffers, the cache of keys and
-// values. On the host every row has the same bits as when the whole sequence is scored, however it is cut
-// into passes and whatever stands beside it. Model makes it; it has an arena of its own, so evaluations may
-// run between its passes.
+// and the decoder's first rows; every later pass gets the rows that continue them and computes only these. On
+// a host every row has the same bits as when the whole sequence is scored, however it is cut into passes.
+// Place in the flow: Model makes it, infer/text_feed.hpp drives it. Read next: infer/generator.hpp, which
+// chooses tokens.
+//
+// What layers need of earlier rows is in persistent buffers, the cache of keys and values. A Generation has
+// an arena of its own, so evaluations may run between its passes.
 //
 //   const auto generation = model.make_generation(largest_pass, longest_text);
 //   generation->begin(prompts);
@@ -12,7 +14,6 @@
 //     choose(generation->tensor("head.logits"));
 //     generation->next(chosen_rows);
 //   }
-// Read next: infer/generator.hpp, which chooses.
 #pragma once
 
 #include <cstdint>
@@ -81,12 +82,12 @@ class Generation {
   /// - 1, each with its source. Throws std::logic_error if they are more than planned, or if sources
   /// together are longer.
   void repeat(std::int64_t times);
-  /// Sequence `to` becomes a copy of sequence `from`, which has the same source. No sequence is both.
+  /// A copy of a sequence: `to` becomes `from`, which has the same source. No sequence is both in one call.
   struct TextCopy {
     std::int64_t from = 0, to = 0;
   };
   void copy(std::span<const TextCopy> copies);
-  /// Forgets the sequence. It starts over with its next rows, at position 0; its source stays.
+  /// Discards the rows of a sequence, which starts over at position 0 with its next rows. Its source stays.
   void restart(std::int64_t text);
 
   /// Call it after a pass: it fills one tensor per output of the model, over the rows of that pass.
@@ -96,7 +97,7 @@ class Generation {
 
   /// Returns the number of rows of each sequence so far.
   std::span<const std::int64_t> lengths() const { return lengths_; }
-  /// Returns the list of what a pass does.
+  /// Returns the plan of a pass.
   const StepPlan& plan() const { return plan_; }
   std::size_t arena_bytes() const { return arena_.bytes(); }
 

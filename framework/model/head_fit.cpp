@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Has one check for each kind of mismatch between head, task and model. Each names the key that must change.
+// Implements head_fit.hpp: one check for each kind of mismatch between head, task and model, such as a column
+// that the task does not fill. Network calls them when a model is built. Each throws ConfigError that names
+// the key of the experiment that must change; tests compare the messages. Read head_fit.hpp first.
 #include "model/head_fit.hpp"
 
 #include <algorithm>
@@ -23,7 +25,8 @@ std::string column_text(const ColumnNeed& need) {
   throw ConfigError(experiment.model.head.key + ".type", message);
 }
 
-/// Kernels read what the task has filled in the form that the head has declared.
+/// Throws unless the task fills each column as the head has declared it, because kernels read it in that
+/// form.
 void require_columns(const HeadPlan& head, const Experiment& experiment,
                      const std::vector<ColumnRule>& given) {
   for (const ColumnNeed& need : head.columns()) {
@@ -37,7 +40,8 @@ void require_columns(const HeadPlan& head, const Experiment& experiment,
   }
 }
 
-/// A head that does not know of weights would silently learn without them.
+/// Throws if the task weights examples and the head does not support weights: it would silently learn without
+/// them.
 void require_weights(const HeadPlan& head, const Experiment& experiment,
                      const std::vector<ColumnRule>& given) {
   const std::string name = weights_column;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collects the matrices of a network and converts each to the layout of its library. Read
-// laid_out_weights.hpp first.
+// Implements LaidOutWeights: collects the matrices of a network that products read, and converts each to the
+// layout of its library, again after the values have changed. Model and Generation call refresh() before
+// passes without gradients. Read laid_out_weights.hpp first.
 #include "model/laid_out_weights.hpp"
 
 #include <set>

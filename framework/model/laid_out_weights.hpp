@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// LaidOutWeights is a second copy of the weights of a model in the layout of the products that read them.
-// It serves a model that multiplies by the same weights many times: one for inference, which would
-// otherwise convert every matrix again for each input, or one whose products are computed with integers.
-// Model makes it when it plans for inference, with its first Generation, and when an Engine quantises it;
-// passes without gradients give it to their products (LaidOutProducts and QuantizedProducts in
+// LaidOutWeights is a second copy of the weights of a model in the layout of the products that read them. It
+// saves converting every matrix for each input in inference, and is required where products are computed with
+// integers. Model makes it when it plans for inference, with its first Generation, and when an Engine
+// quantises it; passes without gradients give it to their products (LaidOutProducts and QuantizedProducts in
 // kernels/products/gemm.hpp).
 #pragma once
 
@@ -19,7 +18,7 @@
 
 namespace encore {
 
-/// A matrix (out, in).
+/// A matrix (out, in) and the library whose layout it gets.
 struct LaidOutWeight {
   Tensor seen;                     ///< the matrix as passes see it, by which products ask
   Tensor values;                   ///< what is laid out: the same, or what it was rounded from
@@ -33,7 +32,8 @@ std::map<std::string, LaidOutWeight> product_weights_of(const Network& network,
 
 class LaidOutWeights {
  public:
-  /// Lays each out for its library; equal weights count once. All arguments outlive this.
+  /// Lays out each weight for its library; a weight that occurs twice is laid out once. All arguments outlive
+  /// this.
   LaidOutWeights(const Device& device, const ParameterBlock& parameters,
                  const std::vector<LaidOutWeight>& weights);
 

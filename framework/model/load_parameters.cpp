@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rows lie one behind the other, so parts of a parameter are ranges of bytes on both sides.
+// Implements load() and load_in_place(): copies rows of named tensors of a file into parameters, or lets
+// passes read them in the mapped file. infer/ and train/ call it for weights and checkpoints. Rows of a
+// parameter are contiguous, so each part is a range of bytes in the file and in the block. Read
+// load_parameters.hpp first.
 #include "model/load_parameters.hpp"
 
 #include <algorithm>
@@ -61,7 +64,7 @@ class PiecesOf {
       refuse("the rows of " + names_ + " are " + std::to_string(rows_));
   }
 
-  /// Returns their bytes if they are one range of the block's type, else null.
+  /// Returns the bytes of the parts if they are one range of the block's type, else null.
   const std::byte* in_one_piece() const {
     return pieces_.size() == 1 && pieces_.front().dtype == dtype_ ? pieces_.front().bytes.data() : nullptr;
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// load() fills parameters from named tensors in host memory through a map of names.
-// infer/ and train/ load files of our own, whose tensors have the names and shapes of the parameters
-// (same_name). A pretrained model (infer/pretrained_weights.cpp) brings a map that says, for each parameter,
-// of which rows of which tensors its values consist.
+// load() fills the parameters of a model from named tensors in host memory through a map of names. infer/ and
+// train/ load files of our own, whose tensors have the names and shapes of the parameters (same_name). A
+// pretrained model (infer/pretrained_weights.cpp) brings a map that says, for each parameter, of which rows
+// of which tensors its values consist.
 //
 //   const Loaded loaded = load(device, parameters, parameters.values(), file.tensors(), same_name);
 //   require_complete(loaded);
@@ -25,7 +25,7 @@ namespace encore {
 /// The tensors of a file, or of several, by their names there.
 using NamedTensors = std::map<std::string, Safetensors::Entry>;
 
-/// Returns those of a file whose names begin with `prefix`, without it.
+/// Returns the tensors of a file whose names begin with `prefix`, under the rest of their names.
 NamedTensors tensors_below(const std::string& prefix, const Safetensors& file);
 
 /// Neighbouring rows (of the first axis) of a tensor of the source.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs the passes over the shards of a batch, and answers the questions about a model from outside. Read
-// model.hpp first.
+// Implements Model: runs the passes over the shards of a batch, adds up losses and gradients in the order of
+// the shards, and answers questions about the model. train/ and infer/ call it. Read model.hpp first, then
+// pass.cpp. The order of shards and sums decides bits of training and must not change.
 #include "model/model.hpp"
 
 #include <algorithm>
@@ -95,7 +96,7 @@ void Model::plan(const BatchSize& training, const BatchSize& evaluation) {
 
 void Model::make_batch_invariant() {
   ENCORE_REQUIRE(!evaluation_, "batch invariance is decided before memory is planned");
-  batch_invariant_ = precision() == DType::float32;  // else the library's own may be faster
+  batch_invariant_ = precision() == DType::float32;  // else the products of the library may be faster
 }
 
 void Model::lay_out() {

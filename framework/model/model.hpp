@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Model: embedding -> blocks -> head, built from an experiment and the layers and heads of the registry.
-// train/ and the worker's predict drive it; it owns parameters, step plans and the arena.
+// train/ drives it for training, infer/ for evaluation and prediction; it owns parameters, step plans and the
+// arena.
 //
 //   Model model(experiment, model_size(task, vocabulary), registry, device);
 //   model.plan(largest_training_shard, largest_evaluation_batch);
@@ -74,7 +75,7 @@ class Model {
 
   /// Sets every parameter from its initialiser, each from a stream of its own.
   void initialize(std::uint64_t seed);
-  /// Does the same for the parameters with these paths.
+  /// Initialises only the parameters with these paths.
   void initialize(std::uint64_t seed, std::span<const std::string> paths);
 
   /// Sets parameters().gradients() to the gradients of the loss, shard by shard: each loss of the head summed
@@ -82,8 +83,8 @@ class Model {
   /// until the next pass. It only launches kernels and allocates nothing.
   const double* forward_backward(const DeviceBatch& batch, std::span<const double> scales, StepRandom random);
 
-  /// From now on backward passes multiply the loss by this factor, and gradients are as much larger; the
-  /// returned loss is not. The factor is 1 before.
+  /// Makes backward passes multiply the loss by this factor (a loss scale), so gradients are larger by it;
+  /// the returned loss is not. The initial factor is 1.
   void scale_loss(double factor) { loss_factor_ = factor; }
   double loss_factor() const { return loss_factor_; }
 
@@ -112,7 +113,7 @@ class Model {
   /// read them until it returns. The head and its columns are not used.
   void encode(const DeviceBatch& batch, const std::function<void(Tensor states)>& seen);
 
-  /// From now on training passes learn from the class scores that another model has for the same rows,
+  /// Makes training passes learn from the class scores that another model computes for the same rows,
   /// computed without dropout right before each pass, and from its rows if the experiment says so; this model
   /// plans the teacher too. It changes needs() to what both read of a batch, so call it before needs().
   /// Throws Error if the two do not fit. The teacher is for inference, and outlives this model.
@@ -132,11 +133,11 @@ class Model {
 
   /// Throws Error if make_generation() would, whatever the sizes.
   void require_generation() const;
-  /// Returns its nodes in the order of the forward pass.
+  /// Returns the network, the nodes in the order of the forward pass.
   const Network& network() const { return *network_; }
   /// Returns the rows of the longest sequence, data.max_length.
   std::int64_t max_length() const { return network_->max_length(); }
-  /// Returns what it reads of a batch, and gives.
+  /// Returns what the model reads of a batch, and which losses and outputs it gives.
   const BatchNeeds& needs() const { return needs_; }
   const HeadPlan& head() const { return network_->head(); }
   const std::vector<OutputRule>& outputs() const { return network_->head().outputs(); }
@@ -145,11 +146,11 @@ class Model {
 
   /// Returns matrices (out, in) that products may read, by path; some are read in another way.
   std::vector<std::string> product_weights() const;
-  /// From now on passes without gradients compute products with these parameters by integers of 8 or 4 bits
+  /// Makes passes without gradients compute products with these parameters by integers of 8 or 4 bits
   /// (QuantizedProducts); empty: all in the model's precision. Throws Error if that is impossible. Do not
   /// call it while a generation lives.
   void quantize(const std::map<std::string, int>& bits);
-  /// Returns those of quantize() that a product has read since.
+  /// Returns the parameters passed to quantize() that a product has read since.
   std::vector<std::string> quantized_products() const;
 
   /// Reads the loss. Waits for the device.
@@ -195,7 +196,7 @@ class Model {
   /// Launches the sums of a shard's losses, whose rows the pass has just computed. `relations` are those of
   /// what it learns of a teacher's rows, if it does; empty in evaluation.
   void sum_losses(std::span<const Tensor> losses, Tensor relations, std::int64_t shard);
-  /// Computes the total of each loss, then that of all.
+  /// Computes the total of each loss, then the total of all losses.
   const double* total_losses(std::int64_t shards, std::span<const double> scales);
   /// Binds the training pass to a shard, after the teacher has scored it.
   void start_training(const Shard& shard, StepRandom random);

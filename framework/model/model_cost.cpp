@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Takes parameters from what nodes declare, operations from their products, memory from layouts and step
-// plans.
+// Implements cost_of(): counts parameters from what nodes declare, operations from their products, and memory
+// from parameter layouts and step plans, without allocating any. worker/size_verb.cpp (`exp plan --size`) and
+// bench/ call it. Read model_cost.hpp first.
 #include "model/model_cost.hpp"
 
 #include <algorithm>
@@ -69,7 +70,7 @@ class Coster {
     to.training_flops += from.training_flops;
   }
 
-  /// Joins equal neighbours to one with a count.
+  /// Joins neighbouring parts with equal costs to one part with a count.
   static void fold(std::vector<PartCost>& parts) {
     std::vector<PartCost> folded;
     for (PartCost& part : parts) {
@@ -121,7 +122,7 @@ class Coster {
     return cost;
   }
 
-  /// The parameters of an adapter, if there is one, stand beside it.
+  /// Adds the parameters of a matrix and of its adapter, if it has one.
   void count(const NamedParameter& parameter, PartCost& cost) const {
     const auto add_one = [&](const NamedParameter& one) {
       const auto size = static_cast<std::int64_t>(elements_of(one.spec));

@@ -48,7 +48,8 @@ struct ModelCost {
   std::vector<std::string> uncounted;
 };
 
-/// Returns whether each row is multiplied by it, x W^T. Embedding tables are looked up, vectors are added.
+/// Returns whether a parameter is a matrix that multiplies each row, x W^T. Embedding tables are looked up,
+/// vectors are added.
 bool is_matrix(const ParameterSpec& spec);
 
 /// Returns the size of `count` sequences of `length` rows each, and for a decoder as many targets of the same

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The flow of the model: which node follows which. Read next: step_plan.cpp for memory, pass.cpp for running
-// it.
+// Implements Network: builds the nodes of a model from the experiment; the constructor is the model's flow,
+// node by node. Model makes one. Paths of nodes and parameters name tensors in checkpoints, and
+// random_stream() hashes them, so both must stay. Read network.hpp first; next step_plan.cpp for memory,
+// pass.cpp for running it.
 #include "model/network.hpp"
 
 #include <algorithm>
@@ -217,7 +219,7 @@ BatchNeeds Network::needs() const {
       .columns = head_.columns(),
       .losses = head_.losses(),
       .vocabulary = vocabulary_,
-      .segments = segments_ > 1 ? segments_ : 0,  // the one row of RoBERTa is that of every token
+      .segments = segments_ > 1 ? segments_ : 0,  // RoBERTa has one row, which every token uses
       .picked = std::ranges::find(reads, Space::picked) != reads.end(),
       .target = std::ranges::any_of(nodes_, [](const Node& node) { return node.space == Space::target; })};
 }

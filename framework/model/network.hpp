@@ -78,17 +78,17 @@ class Network {
   /// Returns the element type of activations.
   DType precision() const { return precision_; }
   std::int64_t max_length() const { return max_length_; }
-  /// Returns whether it has a causal stack: a decoder, or a single stack that is causal.
+  /// Returns whether the model has a causal stack: a decoder, or a single stack that is causal.
   bool is_causal() const { return causal_; }
   /// Returns the rows that a generation makes: those of the decoder, or of the single stack.
   Space generated_space() const { return generated_space_; }
   /// Returns the last node of the encoder, or of the single stack.
   ValueIndex states() const { return states_; }
-  /// Returns what its backward passes compute again.
+  /// Returns which tensors backward passes compute again instead of keeping them (train.recompute).
   Recompute recompute() const { return recompute_; }
-  /// Returns what it learns from a teacher's rows in training.
+  /// Returns what the model learns from a teacher's rows in training ([distil] states and attention).
   const Relations& relations() const { return relations_; }
-  /// Returns what the head has declared.
+  /// Returns the declaration of the head.
   const HeadPlan& head() const { return head_; }
   /// Returns whether a column of the head exists only if the truth is known.
   bool is_truth(std::size_t column) const { return truths_[column]; }

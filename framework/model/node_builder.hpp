@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// NodeBuilder makes the nodes of a network one after another and lets each declare what it needs. network.cpp
-// decides which node follows which.
+// NodeBuilder makes the nodes of a network one after another and lets each declare the parameters, buffers
+// and products it needs. network.cpp calls it and decides which node follows which; the paths it makes name
+// parameters in checkpoints. Read network.hpp first.
 #pragma once
 
 #include <algorithm>
@@ -178,7 +179,8 @@ class NodeBuilder {
     return static_cast<ValueIndex>(nodes_.size()) - 1;
   }
 
-  /// A layer may use the number of its block; then it may not be able to share.
+  /// Throws if a node cannot share parameters with the first of its group: a layer may declare shapes that
+  /// depend on its block.
   void require_equal_parameters(const Node& node) const {
     const auto owner = std::find_if(nodes_.begin(), nodes_.end(),
                                     [&](const Node& other) { return other.path == node.parameter_path; });
@@ -191,7 +193,8 @@ class NodeBuilder {
                                             ": it declares other names, shapes or types; set groups = 0");
   }
 
-  /// A layer knows its options by name only; the user knows them by the key in the file.
+  /// Runs a declaration and adds the dotted key of the experiment to an error: a layer knows its options only
+  /// by name.
   static void with_key(const PluginTable* table, const std::string& path, const auto& build) {
     if (table == nullptr) return build();
     try {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs the nodes forward in their order, and backward in reverse. Read pass.hpp first.
+// Implements Pass: runs the nodes of a network forward in their order and backward in reverse, and adds the
+// gradients of values with several readers in the order of the plan. Model and Generation own passes. A step
+// must not allocate, so tables are sized in the constructor. Read pass.hpp first.
 #include "model/pass.hpp"
 
 #include <algorithm>

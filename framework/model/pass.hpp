@@ -29,7 +29,7 @@ namespace encore {
 
 class WeightLayouts;
 
-/// The gradients of learning from a teacher's rows, which a backward pass adds (relation_distillation.hpp).
+/// The gradients that a backward pass adds when rows learn from a teacher's rows (relation_distillation.hpp).
 struct TaughtPass {
   ValueIndex states = no_value;  ///< the node whose output learns; no_value: no states are learned
   TaughtRows of_states;
@@ -44,7 +44,8 @@ class Pass {
   Pass(const Network& network, const StepPlan& plan, const ParameterBlock& parameters, const Device& device,
        std::byte* arena);
 
-  /// From now on the bits of a sequence do not depend on those beside it, as with a causal stack.
+  /// Makes the bits of a sequence independent of the sequences beside it, as they always are with a causal
+  /// stack.
   void make_batch_invariant() { batch_invariant_ = true; }
   /// Sets the weights that its products read, until another call; null: the matrices.
   void use(const WeightLayouts* layouts) { layouts_ = layouts; }
@@ -91,7 +92,7 @@ class Pass {
   Tensor tensor(const std::string& path) const;
   /// Returns what a node wrote, in the current batch.
   Tensor output(ValueIndex node) const { return bound_[static_cast<std::size_t>(node)].output; }
-  /// Calls `look`, after losses(), with a layer and its step.
+  /// Calls its argument with a layer and its step. Call it after losses().
   void visit_layer(ValueIndex node, const std::function<void(const Node& node, const Step& step)>& look);
   /// Returns the rows of the first text.
   const RowSet& rows() const { return batch_->tokens; }
@@ -134,7 +135,7 @@ class Pass {
   void forward_node(std::size_t node, bool of_sum = false);
   /// Calls `run(node, bound, step)` and puts the node's path before the message of an error in it.
   void visit(std::size_t node, Call call, const auto& run);
-  /// Does the same for the head; `columns`, `outputs` and `scales` are those of HeadStep::Found.
+  /// Runs a call of the head as visit() does; `columns`, `outputs` and `scales` are those of HeadStep::Found.
   void visit_head(Call call, std::span<const Tensor> columns, std::span<const Tensor> outputs,
                   std::span<const double> scales, const auto& run);
   Step::Bound step_bound(const Node& node, const Bound& bound) const;

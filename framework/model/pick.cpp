@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies rows, one row per thread or warp.
+// Implements pick.hpp: kernels that copy rows of a matrix (N, C) by lists of row numbers, one row per thread
+// or warp. Pass calls them between the last layer and the head, Generation for rows of its cache. A row is
+// never written twice, so no order is needed. Read pick.hpp first.
 #include "model/pick.hpp"
 
 #include <encore/kernels.hpp>

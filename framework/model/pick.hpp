@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies the rows that a head picks out of the states: the first of each sequence, masked positions. Pass
-// runs these between the last layer and the head; Generation moves rows of its cache with them.
+// Kernels that copy rows of matrices by lists of row numbers. Pass runs them between the last layer and the
+// head, which reads only some rows of the states (the first of each sequence, or masked positions);
+// Generation moves rows of its cache with them.
 #pragma once
 
 #include <encore/device.hpp>
@@ -10,7 +11,7 @@ namespace encore {
 
 /// Computes y (M, C): row m is row rows[m] of x (N, C). rows: int32, at least M of them.
 void gather_rows(const Device& device, Tensor x, Tensor rows, Tensor y);
-/// Computes dx (N, C) = 0, but row rows[m] = row m of dy (M, C). No row is picked twice.
+/// Computes dx (N, C): row rows[m] is row m of dy (M, C), all others are 0. No row is picked twice.
 void scatter_rows(const Device& device, Tensor dy, Tensor rows, Tensor dx);
 /// Row rows[m] of y (N, C) becomes row m of x (M, C); the others stay as they are. No row is there twice.
 void put_rows(const Device& device, Tensor x, Tensor rows, Tensor y);

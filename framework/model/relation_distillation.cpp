@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the layers that teach and learn, and lays out what is kept of a shard. Read relation_distillation.hpp
-// first.
+// Implements RelationDistillation: finds the layers of teacher and student whose relations are compared,
+// allocates memory for the teacher's rows of a shard, and computes losses and gradients with
+// kernels/attention/relations.cpp. Model's training passes call it. Read relation_distillation.hpp first.
 #include "model/relation_distillation.hpp"
 
 #include <array>
@@ -15,7 +16,7 @@
 namespace encore {
 namespace {
 
-/// Returns null if the node is not such a layer over the first text.
+/// Returns the relations of a node; null if it is not a layer with relations over the first text.
 const HasRelations* relations_of(const Node& node) {
   return node.space == Space::tokens ? dynamic_cast<const HasRelations*>(node.layer.get()) : nullptr;
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Residual: output = trunk + dropout(branch), the sum around every sub-layer, unless a norm takes the sum.
+// Residual: output (N, C) = trunk + dropout(branch), the sum around every sub-layer, unless a norm takes the
+// sum. node_builder.hpp adds it to a network; pass.cpp runs it like any layer. Its random stream is named by
+// `stream`, which must stay.
 #pragma once
 
 #include <encore/kernels.hpp>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Turns what the nodes declared into tensors with lifetimes and places. Read step_plan.hpp first.
+// Implements plan_step(): turns what the nodes of a network declared into tensors with shape and lifetime,
+// the calls of the backward pass, and (place) offsets in the arena. Model, Generation and model_cost.cpp call
+// it. A tensor must be alive in every tick that reads it, or another one overwrites it. Read step_plan.hpp
+// first.
 #include "model/step_plan.hpp"
 
 #include <algorithm>
@@ -20,7 +23,7 @@ DType element_type(Element element, DType precision) {
   return precision;
 }
 
-/// Walks over the nodes once forward and once backward and notes who needs what at which tick.
+/// Walks over the nodes once forward and once backward, and records at which ticks each tensor is used.
 class Planner {
  public:
   Planner(const Network& network, PassMode mode)
@@ -63,7 +66,7 @@ class Planner {
 
     Ticks idle() const { return written_again ? Ticks{last_of_forward + 1, first_of_backward - 1} : Ticks(); }
   };
-  /// A second forward call of a node, in the backward pass.
+  /// A second forward call of a node, in the backward pass (train.recompute).
   struct Again {
     int tick = -1;  ///< none
     Work work = Work::forward;
@@ -111,7 +114,7 @@ class Planner {
     for (int reader = count_ - 1; reader > i; --reader)
       for (std::size_t k = 0; k < node(reader).inputs.size(); ++k)
         if (node(reader).inputs[k] == i && reads_in_backward(reader, k))
-          return node(reader).head ? -1 : reader;  // a head reads it at once
+          return node(reader).head ? -1 : reader;  // the backward call of the head comes first
     return -1;
   }
 
@@ -157,7 +160,7 @@ class Planner {
     }
   }
 
-  /// Node i writes the tensor in its forward calls.
+  /// Records that node i writes the tensor in its forward calls.
   void write(int tensor, int i) {
     use(tensor, i);
     const int tick = again_[index(i)].tick;
@@ -176,7 +179,7 @@ class Planner {
     return training_ && network_.relations().states > 0.0 && i == network_.states();
   }
 
-  /// Returns the same for what it keeps of its attention.
+  /// Returns the same for the queries, keys and values of node i's attention.
   bool keeps_attention(int i) const {
     return training_ && network_.relations().attention > 0.0 && i == last_with_relations(network_);
   }
@@ -262,8 +265,8 @@ class Planner {
       plan.input_gradients.push_back(plan_input_gradient(i, k));
   }
 
-  /// Every reader writes a copy of its own; the copies of one value are added in the order of the backward
-  /// pass.
+  /// Plans the gradient of input k of node i. Every reader of a value writes a copy of its own; the copies
+  /// are added in the order of the backward pass.
   int plan_input_gradient(int i, int k) {
     const Node& n = node(i);
     NodePlan& plan = plan_.nodes[index(i)];
@@ -271,7 +274,7 @@ class Planner {
     int& total = gradient_[index(n.inputs[index(k)])];
     const bool passed = std::count(n.passed_inputs.begin(), n.passed_inputs.end(), k) > 0;
     if (passed && total < 0) return total = plan.output_gradient;
-    const bool equals_first = n.sum && n.sum->dropout == 0.0 && k == 1;  // trunk's = branch's
+    const bool equals_first = n.sum && n.sum->dropout == 0.0 && k == 1;  // equal to the branch's
     if (equals_first && total < 0) return total = plan.input_gradients[0];
     if (total >= 0 && !plan_.nodes[index(n.inputs[index(k)])].backward) {  // no node will read it
       use(total, tick);
@@ -299,7 +302,7 @@ class Planner {
   std::vector<Uses> uses_;           ///< of each tensor
 };
 
-/// Computed in doubles: a factor may be anything, and squares are large.
+/// Returns the bytes of a tensor, in doubles: factors may be of any size, and squares are large.
 double bytes_of(const PlanTensor& tensor, const BatchSize& batch) {
   const BatchSize size = seen_over(tensor.space, batch);
   auto bytes = static_cast<double>(size_of(tensor.dtype));

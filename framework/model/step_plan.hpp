@@ -37,8 +37,8 @@ struct PlanTensor {
   Tensor in(const BatchSize& size, std::byte* arena) const;
 };
 
-/// `from` is added to `to` after the node's backward pass. `copy` says that the node did not write `to`, so
-/// it first becomes a copy of the node's output gradient.
+/// A sum of gradients: `from` is added to `to` after the node's backward pass. With `copy` the node did not
+/// write `to`, which first becomes a copy of the node's output gradient.
 struct GradientSum {
   int from = -1;
   int to = -1;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Adds the losses of the shards in one thread, so that their order is fixed. Read sum_shards.hpp first.
+// Implements sum_shards(): adds the losses of the shards on the device, in one thread, so that their order is
+// fixed. Model calls it at the end of a training step and of an evaluation. Read sum_shards.hpp first.
 #include "model/sum_shards.hpp"
 
 #include <encore/head.hpp>

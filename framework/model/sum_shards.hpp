@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Computes the losses of a batch from those of its shards.
+// Computes the losses of a batch from those of its shards, on the device. Model calls it after the last shard
+// of a step. The order of additions is part of the promise that runs repeat with equal bits.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Applies train.freeze, train.layer_decay and train.lora to the parameters of a network. Read
+// Implements TrainedParameters: applies train.freeze, train.layer_decay and train.lora to the parameters of a
+// network, and checks that each option names what the network has. Network calls it. Read
 // trained_parameters.hpp first; the adapters themselves are in memory/adapters.hpp.
 #include "model/trained_parameters.hpp"
 
@@ -13,7 +14,8 @@
 namespace encore {
 namespace {
 
-/// Returns whether it is a matrix of products. Matrices that are shared with another part get no adapter.
+/// Returns whether a parameter is a matrix of products. Matrices that are shared with another part get no
+/// adapter.
 bool can_have_adapter(const ParameterSpec& spec) {
   return spec.alias.empty() && spec.shape.size() == 2 && spec.element == Element::activation;
 }
@@ -34,7 +36,8 @@ std::vector<NamedParameter> TrainedParameters::parameters(const std::vector<Node
     for (const ParameterSpec& spec : node.plan.parameters())
       if (spec.alias.empty()) add(node, spec, parameters);
   }
-  // Only what is true for all its readers is known about a parameter.
+  // A shared parameter has rows of tokens only if all its readers use it so, and is an activation if one of
+  // them reads it as one.
   for (const Node& node : nodes)
     for (const ParameterSpec& spec : node.plan.parameters()) {
       if (spec.alias.empty()) continue;
@@ -45,7 +48,8 @@ std::vector<NamedParameter> TrainedParameters::parameters(const std::vector<Node
   return parameters;
 }
 
-/// A starts with the deviation of the usual U(-in^-0.5, in^-0.5), B with zeros, so at first nothing changes.
+/// Adds a parameter of a node, and its adapter if it has one. A starts with the deviation of the usual
+/// U(-in^-0.5, in^-0.5), B with zeros, so at first the matrix is unchanged.
 void TrainedParameters::add(const Node& node, const ParameterSpec& spec,
                             std::vector<NamedParameter>& to) const {
   NamedParameter parameter{.path = path_of(node, spec),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TrainedParameters says what of a network is trained, and how fast: train.freeze, train.layer_decay,
-// train.lora. Network asks it for the list of its parameters, from which memory/ makes the block.
+// TrainedParameters decides which parameters of a network are trained, and with which factor on the learning
+// rate: train.freeze, train.layer_decay, train.lora. Network asks it for the list of its parameters, from
+// which memory/ makes the block. Read next: memory/adapters.hpp.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +19,8 @@ class TrainedParameters {
  public:
   explicit TrainedParameters(const TrainTable& train);
 
-  /// Returns every parameter of the nodes by its full path, those of adapters behind their matrix. A
-  /// parameter that several nodes share occurs once.
+  /// Returns every parameter of the nodes by its full path, those of adapters after their matrix. A parameter
+  /// that several nodes share occurs once.
   std::vector<NamedParameter> parameters(const std::vector<Node>& nodes) const;
   /// Returns whether the node has a parameter that is trained, itself or through an adapter.
   bool trains(const Node& node) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs the test over all inputs of a run and describes the last window of them. Read monitoring.hpp first;
-// shift_test.hpp has the test.
+// Implements monitored inputs for `exp monitor`: runs the test of shift_test.hpp over all stored inputs of a
+// run, and describes the last window of them (measures, labels, shares of right answers, times).
+// cli/monitor_verb.cpp and report/service.cpp call it. Read monitoring.hpp first.
 #include "monitor/monitoring.hpp"
 
 #include <algorithm>
@@ -53,7 +54,7 @@ std::vector<LabelShares> shares_of(const TextHistograms& reference,
   return shares;
 }
 
-/// Returns the value below which this share of them lies.
+/// Returns the value below which this share of `values` lies.
 double quantile(std::vector<double>& values, double share) {
   if (values.empty()) return 0.0;
   const auto place = static_cast<std::ptrdiff_t>(std::ceil(share * static_cast<double>(values.size()))) - 1;

@@ -22,12 +22,12 @@ struct MonitorOptions {
   double alpha = 0.001;       ///< of the test: probability of a false alarm, however often it is read
 };
 
-/// One measure of inputs.
+/// How one measure of the inputs, such as their length, differs from the reference.
 struct MeasuredShift {
   std::string name = {};
   std::optional<double> reference = {}, live = {};  ///< means over inputs; nothing if they are not meaningful
   ShiftMeasures shift = {};
-  double log10_evidence = 0.0;  ///< the most that the bets on this measure alone had, from 1
+  double log10_evidence = 0.0;  ///< the largest capital of the bets on this measure alone, which began at 1
 };
 
 /// The share that a label has of all labels in the answers.
@@ -44,10 +44,10 @@ struct Monitoring {
   std::vector<MeasuredShift> measures = {};
   std::vector<LabelShares> labels = {};
   double alpha = 0.0;
-  double log10_evidence = 0.0;             ///< the most that all bets together had, from 1
-  double log10_evidence_now = 0.0;         ///< what they have now
-  std::vector<double> log10_path = {};     ///< what they had after each input
-  std::optional<std::int64_t> alarm = {};  ///< number of inputs after which it was 1 / alpha
+  double log10_evidence = 0.0;             ///< the largest capital of all bets together, which began at 1
+  double log10_evidence_now = 0.0;         ///< their capital now
+  std::vector<double> log10_path = {};     ///< their capital after each input
+  std::optional<std::int64_t> alarm = {};  ///< number of inputs after which the capital was 1 / alpha
   ServedVerdicts verdicts = {};            ///< of the described inputs with feedback
   double seconds_median = 0.0, seconds_95 = 0.0, seconds_99 = 0.0;
 

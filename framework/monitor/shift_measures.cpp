@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Computes the two measures over groups of bins. Read shift_measures.hpp first.
+// Implements the two measures of shift_measures.hpp, the population stability index and the divergence of
+// Jensen and Shannon, over groups of histogram bins. monitoring.cpp calls it. The grouping (a tenth of the
+// reference each) decides the values that users compare. Read shift_measures.hpp first.
 #include "monitor/shift_measures.hpp"
 
 #include <algorithm>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Implements the bets and keeps their capitals within the range of double. Read shift_test.hpp first.
+// Implements ShiftTest: the bets on each number of an input, and the capitals, kept within the range of
+// double. monitoring.cpp adds one input after the other. The probability of a false alarm holds only if a bet
+// uses earlier inputs alone. Read shift_test.hpp first, which has the sources of the method.
 #include "monitor/shift_test.hpp"
 
 #include <algorithm>

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ShiftTest decides whether inputs that come one after the other have the distribution of the reference, by a
-// test that may be read after each of them. Each number of an input becomes a conformal p-value against the
-// reference and all earlier inputs; these are independent and uniform as long as nothing has changed (Vovk,
-// Gammerman and Shafer, Algorithmic Learning in a Random World). A gambler bets against that, and the capital
-// of a fair game exceeds 1/alpha at any time with a probability of at most alpha (Ville 1939). The bets are
-// those of the Simple Jumper (Vovk, Petej, Nouretdinov, Ahlberg, Carlsson, Gammerman: Retrain or not retrain,
-// COPA 2021), with slopes up to 2. monitoring.cpp uses it.
+// test that may be read after each of them. Place in the flow: monitoring.cpp adds the inputs that a served
+// model has answered -> here -> `exp monitor` alarms. The probability of a false alarm is at most alpha.
+//
+// Each number of an input becomes a conformal p-value against the reference and all earlier inputs; these are
+// independent and uniform as long as nothing has changed (Vovk, Gammerman and Shafer, Algorithmic Learning in
+// a Random World). A gambler bets against that, and the capital of a fair game exceeds 1/alpha at any time
+// with a probability of at most alpha (Ville 1939). The bets are those of the Simple Jumper (Vovk, Petej,
+// Nouretdinov, Ahlberg, Carlsson, Gammerman: Retrain or not retrain, COPA 2021), with slopes up to 2.
 #pragma once
 
 #include <array>
@@ -35,16 +37,18 @@ class JumpingBets {
 
   double jumps_;
   std::array<double, slopes.size()> capitals_;
-  double log_scale_ = 0.0;  ///< capitals_ are of a capital that was divided by e to this
+  double log_scale_ = 0.0;  ///< the true capitals are capitals_ times e to this
 };
 
-/// One stream: compares numbers of bins with those of the reference and earlier ones.
+/// The bets on one number of the inputs, as a stream of bins: compares each with the reference and earlier
+/// inputs.
 class StreamTest {
  public:
   explicit StreamTest(std::vector<std::int64_t> reference);
-  /// `tie` in [0, 1) is drawn: the place among equal numbers.
+  /// Adds an input's bin. `tie` in [0, 1) is its place among inputs with an equal bin.
   void add(std::size_t bin, double tie);
-  /// Returns that of bets on large and small numbers, and on numbers at the edges and in the middle.
+  /// Returns the logarithm of the mean capital of two bets: on large or small numbers, and on numbers at the
+  /// edges or in the middle.
   double log_capital() const;
 
  private:
@@ -62,12 +66,13 @@ class ShiftTest {
  public:
   /// `alpha` is the largest probability that it ever alarms if nothing has changed.
   ShiftTest(const TextHistograms& reference, double alpha);
-  /// The ties of an input follow from `name`.
+  /// Adds the facts of an input. The ties are drawn from a hash of `name`.
   void add(const TextFacts& facts, std::string_view name);
 
   std::int64_t texts() const { return texts_; }
   double log_capital() const;
-  /// The largest so far, and the number of inputs after which it alarmed; nothing: it never did.
+  /// Returns the largest log capital so far. alarm() is the number of inputs after which the test alarmed, or
+  /// empty.
   double log_peak() const { return log_peak_; }
   const std::optional<std::int64_t>& alarm() const { return alarm_; }
   /// Returns the capitals by measure; the labels are one of them ("labels").

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Asks each node for its ONNX form and adds the inputs and outputs of the graph. Read graph_writer.hpp first.
+// Implements GraphWriter: asks each node of a model's network for its ONNX form, and adds the inputs, outputs
+// and constants of the graph. export_to_onnx() calls it. The names of inputs and outputs are those of
+// `transformers`, on which programs of users rely. Read graph_writer.hpp first.
 #include "onnx/graph_writer.hpp"
 
 #include "model/floats.hpp"

@@ -11,12 +11,12 @@
 
 namespace encore {
 
-/// The output of the encoder's states, in the words of `transformers`.
+/// The name of the output with the encoder's states, as in `transformers`.
 inline constexpr const char* states_output = "last_hidden_state";
 
 class GraphWriter final : public GraphBuilder {
  public:
-  /// Leaves out what no node has asked for before write(). The model must outlive the writer.
+  /// Constants that no node asks for are left out. The model must outlive the writer.
   explicit GraphWriter(const Model& model) : model_(model) {}
 
   /// Throws Error that names the part without a form, and what to do. Call it once.

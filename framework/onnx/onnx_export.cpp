@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes the folder of an ONNX export: graph, tokenizer and facts. Read onnx_export.hpp first.
+// Implements export_to_onnx(): writes the folder of an ONNX export with the graph, the tokenizer's files and
+// model.json (task, labels, inputs, outputs). The worker's export calls it. The keys of model.json are read
+// by programs of users. Read onnx_export.hpp first, graph_writer.hpp next.
 #include "onnx/onnx_export.hpp"
 
 #include <algorithm>
@@ -20,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// Returns a family whose tokenizer other programs read as this one; null if they know none like it.
+/// Returns the family whose tokenizer files other programs read for this tokenizer; null if there is none.
 const Family* family_of_tokenizer(const std::string& type) {
   for (const char* name : {"bert", "roberta"})
     if (const Family* family = find_family(name); type == family->tokenizer->type) return family;
@@ -85,7 +87,8 @@ std::string pipeline_of(const Engine& engine, const OnnxModel& graph) {
   return logits->shape.size() == 3 ? "token-classification" : "text-classification";
 }
 
-/// The inputs are text if the program knows the tokenizer, otherwise numbers of tokens.
+/// Returns Python code that uses the model. Its input is text if `transformers` knows the tokenizer,
+/// otherwise numbers of tokens.
 std::string use_of(const Engine& engine, const OnnxModel& graph) {
   const bool known = family_of_tokenizer(engine.experiment().tokenizer.type) != nullptr;
   const bool plain = port_of(graph.inputs, "spans") == nullptr;

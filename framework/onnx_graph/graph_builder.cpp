@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Adds nodes and constants to the graph, each once; a constant is written when a part first asks for it.
+// Implements GraphBuilder: adds nodes and constants to a graph of ONNX, equal ones only once; a constant is
+// read when a part first asks for it. onnx_form() and onnx_outputs() of layers and heads call it through
+// GraphWriter or the contract suite. Read graph_builder.hpp first.
 #include "onnx_graph/graph_builder.hpp"
 
 #include <algorithm>

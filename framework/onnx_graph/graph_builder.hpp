@@ -15,12 +15,12 @@
 
 namespace encore {
 
-/// The inputs of every graph, in the words of `transformers`.
+/// The names of the inputs of every graph, as in `transformers`.
 inline constexpr const char* ids_input = "input_ids";
 inline constexpr const char* mask_input = "attention_mask";
 inline constexpr const char* segments_input = "token_type_ids";
 
-/// A parameter as the graph has it.
+/// A parameter as the graph stores it.
 struct OnnxParameter {
   std::string path;  ///< its name in the graph; equal paths are one constant
   std::vector<std::int64_t> shape;
@@ -48,7 +48,8 @@ class GraphBuilder : public OnnxGraph {
               const std::vector<std::int64_t>& shape) override;
 
  protected:
-  /// Returns what a handle of the current part means. Throws if the part did not declare it.
+  /// Returns the parameter that a handle of the current part stands for. Throws if the part did not declare
+  /// it.
   virtual OnnxParameter held_parameter(Parameter parameter) const = 0;
   OnnxValue add_input(const std::string& name, OnnxType type, const std::vector<std::int64_t>& shape);
 

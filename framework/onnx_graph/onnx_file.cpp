@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes the messages of ONNX. The numbers of the fields are those of onnx.proto.
+// Implements save_onnx(): writes an OnnxModel as the protocol buffer messages of an ONNX file, with the
+// weights inside or in a file beside it. The worker's export calls it. The numbers of the fields are those of
+// onnx.proto and must not change. Read onnx_file.hpp first.
 #include "onnx_graph/onnx_file.hpp"
 
 #include <span>
@@ -93,7 +95,7 @@ ProtoMessage entry(const std::string& key, const std::string& value) {
   return message;
 }
 
-/// Returns everything of a tensor except its bytes.
+/// Returns the message of a tensor without its bytes.
 ProtoMessage tensor_message(const OnnxTensor& tensor) {
   ProtoMessage message;
   for (const std::int64_t extent : tensor.shape) message.integer(1, extent);
@@ -102,14 +104,14 @@ ProtoMessage tensor_message(const OnnxTensor& tensor) {
   return message;
 }
 
-/// Returns one whose bytes follow the message, which ends with their number.
+/// Returns a tensor's message that ends with the number of bytes; the bytes follow it.
 ProtoMessage with_bytes_behind(const OnnxTensor& tensor) {
   ProtoMessage message = tensor_message(tensor);
   message.begin(9, tensor.bytes.size());
   return message;
 }
 
-/// Returns one whose bytes are in the data file from there on.
+/// Returns a tensor's message that refers to bytes in the data file, from `offset` on.
 ProtoMessage with_bytes_beside(const OnnxTensor& tensor, std::uint64_t offset) {
   constexpr std::int64_t external = 1;
   ProtoMessage message = tensor_message(tensor);

@@ -17,10 +17,10 @@
 namespace encore {
 
 inline constexpr const char* onnx_file = "model.onnx";
-/// The file beside it, if weights have one of their own.
+/// The file of the weights, in the same folder, if they are not inside the graph's file.
 inline constexpr const char* onnx_data_file = "model.onnx.data";
 
-/// The types of tensors have the numbers of onnx.proto.
+/// The types of tensors, with the numbers of onnx.proto, which must stay.
 enum class OnnxType : std::uint8_t { float32 = 1, int64 = 7, boolean = 9 };
 
 struct OnnxTensor {
@@ -44,7 +44,7 @@ struct OnnxPort {
 };
 
 struct OnnxModel {
-  std::vector<OnnxNode> nodes;  ///< each behind those whose outputs it reads
+  std::vector<OnnxNode> nodes;  ///< each after those whose outputs it reads
   std::vector<OnnxTensor> constants;
   std::vector<OnnxPort> inputs, outputs;
   std::map<std::string, std::string> metadata;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ProtoMessage writes the fields of one message in the wire format of protocol buffers: a key (number of the
 // field, kind of value) before each value. ONNX files are such messages; these five functions suffice for the
-// eight that a graph needs, so no program has to link the library of protocol buffers.
+// eight messages of a graph, so no program has to link the library of protocol buffers. onnx_file.cpp uses
+// it.
 #pragma once
 
 #include <bit>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Computes attention of the queries of each sequence over its keys: checks the arguments, then launches the
-// kernels of the host or of a GPU, or those that run pair by pair. Read attention_problem.hpp first.
+// The kernels attention and attention_backward (encore/kernels.hpp): out (N2, C) = softmax(scale Q K^T +
+// bias) V by head, with masks and dropout; log_sum (N2, H) is kept for backward, which computes the weights
+// again. Layers call them. This file checks the arguments and launches the kernels of the host, of a GPU, or
+// pair by pair. Read attention_problem.hpp first, then attention_host.hpp for the formulas.
 #include <type_traits>
 
 #include <encore/rows.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Turns the arguments of a call of attention into the problem that its kernels read. Only attention.cpp and
-// attention_weights.cpp include it. Read next: attention_problem.hpp.
+// Checks the arguments of a call of attention and makes the AttentionProblem that its kernels read. Only
+// attention.cpp and attention_weights.cpp include it. Read next: attention_problem.hpp.
 #pragma once
 
 #include <algorithm>

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Attention on the host: a task is one head of one sequence (forward: and a tile of queries), done by one
-// thread with small matrix products. Only a few rows of the T x T weights exist at a time, and of those only
-// the columns of keys that one of the queries sees. Keys (and for backward values) are transposed once per
-// task, so that every product runs along contiguous rows. A sum over keys begins at key 0 or at a multiple of
-// a vector, and an unseen key adds zero: what a query gets does not depend on which queries share its tile.
-// Included by attention.cpp only; see attention_bfloat16.hpp for the same with products of pairs,
-// attention_pairs.hpp for a GPU and for masks with a stride.
+// Attention on the host, forward and backward, included by attention.cpp only: a task is one head of one
+// sequence (forward: and a tile of queries), done by one thread with small matrix products. Read next:
+// attention_bfloat16.hpp for the same with products of pairs, attention_pairs.hpp for a GPU and for masks
+// with a stride. The formulas of all are in this file.
+//
+// Only a few rows of the T x T weights exist at a time, and of those only the columns of keys that one of the
+// queries sees. Keys (and for backward values) are transposed once per task, so that every product runs along
+// contiguous rows. A sum over keys begins at key 0 or at a multiple of a vector, and an unseen key adds zero:
+// the result of a query does not depend on which queries share its tile.
 #pragma once
 
 #include "kernels/attention/attention_bfloat16.hpp"

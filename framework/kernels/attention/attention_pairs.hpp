@@ -2,7 +2,7 @@
 // Attention pair by pair, for any mask: one thread per (row, head). Forward and dQ run over the keys that a
 // query sees, dK and dV over the queries that see a key, so nothing is added by two threads, the order is
 // fixed, and what is masked costs nothing. For attention with a stride, whose keys lie apart, and on a GPU
-// for heads that are too large for tiles (attention_tiled.hpp). The formulas stand in attention_host.hpp.
+// for heads that are too large for tiles (attention_tiled.hpp). The formulas are in attention_host.hpp.
 // Included by attention.cpp, and for the weights by attention_weights.cpp.
 #pragma once
 

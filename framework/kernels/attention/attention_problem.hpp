@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The data that forward and backward of attention share, on the host and on a GPU: sizes, the tables of both
-// row sets, the places of queries, keys and values, the bias and the mask, dropout.
+// AttentionProblem holds what all kernels of attention read, on the host and on a GPU: sizes, the tables of
+// both row sets, where queries, keys and values lie, bias, mask and dropout. attention_arguments.hpp makes
+// one for each call; the files attention_*.hpp compute with it. It is copied into kernels, so its members
+// stay plain values and pointers. Read next: attention_host.hpp for the formulas.
 #pragma once
 
 #include <encore/kernels.hpp>
@@ -120,7 +122,8 @@ KOKKOS_FORCEINLINE_FUNCTION void each_seen(const AttentionProblem& p, std::int64
     if (j < near.begin || j >= near.end) visit(j);
 }
 
-/// The reverse: calls visit(position) for each query of the sequence that sees key j, in the same order.
+/// The reverse of visiting the keys of a query: calls visit(position) for each query of the sequence that
+/// sees key j, in the same order.
 template <class Visit>
 KOKKOS_FORCEINLINE_FUNCTION void each_seeing(const AttentionProblem& p, const AttentionSequence& of,
                                              std::int64_t j, const Visit& visit) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Holds rows for the host's attention: scratch memory, rows as the type of sums and transposed, the columns
-// that a window leaves, and rows that are prefetched. attention_host.hpp and attention_bfloat16.hpp use it.
-// Read next: attention_softmax.hpp for what is done to rows of weights.
+// Prepares rows for attention on the host: places scratch memory, converts rows to the type of sums,
+// transposes them, finds the columns inside the window, and prefetches rows. attention_host.hpp and
+// attention_bfloat16.hpp use it. Read next: attention_softmax.hpp for what is done to rows of weights.
 #pragma once
 
 #include <algorithm>
@@ -115,7 +115,8 @@ struct NextHead {
   const T* data;
   std::int64_t row, size;
 
-  /// from: column 0 of the sequence's first row. Behind its last head comes the first of the next sequence.
+  /// `from`: column 0 of the sequence's first row. After its last head, the first head of the next sequence
+  /// is prefetched.
   NextHead(const AttentionProblem& p, const T* from, std::int64_t row, std::int64_t length, std::int64_t head)
       : data(from + (head + 1 < p.heads ? (head + 1) * p.head_size : length * row)),
         row(row),

@@ -29,8 +29,8 @@ void add_bias(const S* bias, std::int64_t position, const KeyRange& columns, S* 
   for (std::int64_t j = 0; j < count; ++j) scores[j] += first[j];
 }
 
-/// The reverse: computes sums[j - position] += factor dscores[j - columns.begin], which are zero for unseen
-/// keys.
+/// The reverse of adding the bias: computes sums[j - position] += factor dscores[j - columns.begin], which
+/// are zero for unseen keys.
 template <class S, class T>
 void add_distances(const T* dscores, S factor, std::int64_t position, const KeyRange& columns, S* sums) {
   S* first = sums + columns.begin - position;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Attention in bfloat16 by tensor cores: a warp owns 16 queries, or 16 keys, of one sequence and head, whose
-// sums stay in its registers, and visits the other side's rows in tiles of 16 in ascending order (Dao 2023,
-// FlashAttention-2). The backward pass of short sequences is one kernel, in which a warp owns a sequence and
-// head. Weights are rounded to bfloat16 before they multiply values, their sum is not. Nothing is added by
-// two warps, and a row has the same bits whatever rows stand beside it. The formulas stand in
-// attention_host.hpp. Place in the flow: attention.cpp launches it where head_size is one of the sizes below,
-// else attention_tiled.hpp. Read next: attention_warp.hpp.
+// Attention in bfloat16 by tensor cores. Place in the flow: attention.cpp launches it where head_size is one
+// of the sizes below, else attention_tiled.hpp. The formulas are in attention_host.hpp. No sum has two warps,
+// and a row has the same bits whatever rows are computed beside it. Read next: attention_warp.hpp.
+//
+// A warp owns 16 queries, or 16 keys, of one sequence and head, whose sums stay in its registers, and visits
+// the other side's rows in tiles of 16 in ascending order (Dao 2023, FlashAttention-2). The backward pass of
+// short sequences is one kernel, in which a warp owns a sequence and head. Weights are rounded to bfloat16
+// before they multiply values, their sum is not.
 #pragma once
 
 #include <initializer_list>
@@ -43,7 +44,8 @@ inline bool reads_chunks(std::initializer_list<SliceRows<const bfloat16>> operan
   return true;
 }
 
-/// Larger heads leave too few warps on a multiprocessor.
+/// Says whether heads of this size have the backward pass in one kernel: with larger ones too few warps would
+/// fit on a multiprocessor.
 template <int D>
 inline constexpr bool has_short_gradient = D <= 64;
 /// Returns whether WarpShortGradient holds every sequence of the problem.
@@ -110,7 +112,8 @@ inline bool launch_tensor_cores(const Device& device, const AttentionProblem& p,
   return launched;
 }
 
-/// Does the same for the backward pass. `in_one`: false for two kernels even if one would do.
+/// Launches the backward pass, if it can, as launch_tensor_cores does for the forward pass. `in_one`: false
+/// for two kernels even if one would do.
 inline bool launch_tensor_cores_backward(const Device& device, const AttentionProblem& p,
                                          const SliceRows<const bfloat16>& q,
                                          const SliceRows<const bfloat16>& k,

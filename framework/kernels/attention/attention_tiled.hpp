@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Attention tile by tile, as a GPU computes it: a team of threads owns a tile of queries or of keys in one
-// sequence and head, and visits the other side's tiles in ascending order. Nothing is added by two teams, so
-// equal runs have equal bits, and a row has the same bits whatever rows stand beside it. Products are of
-// plain threads, not of tensor cores. The formulas stand in attention_host.hpp. Read next:
-// attention_tiled_forward.hpp, attention_tiled_backward.hpp. Included by attention.cpp, and on the host by
-// its test.
+// Attention tile by tile on a GPU: a team of threads owns a tile of queries or of keys in one sequence and
+// head, and visits the other side's tiles in ascending order. No sum has two teams, so equal runs have equal
+// bits, and a row has the same bits whatever rows are computed beside it. Included by attention.cpp, and on
+// the host by its test. The formulas are in attention_host.hpp. Read next: attention_tiled_forward.hpp,
+// attention_tiled_backward.hpp.
 #pragma once
 
 #include <limits>
@@ -50,7 +49,7 @@ bool launch_tiles(const Device& device, const AttentionProblem& p, const SliceRo
   return true;
 }
 
-/// Does the same for the backward pass.
+/// Launches the backward pass.
 template <class T>
 bool launch_tiles_backward(const Device& device, const AttentionProblem& p, const SliceRows<const T>& q,
                            const SliceRows<const T>& k, const SliceRows<const T>& v, const T* out,

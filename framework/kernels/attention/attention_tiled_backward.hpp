@@ -8,7 +8,8 @@
 
 namespace encore::kernels {
 
-/// What both halves of the backward pass compute of a pair: its weight P, P with dropout, and scale dS.
+/// The values of a pair that both halves of the backward pass compute: its weight P, P with dropout, and
+/// scale dS.
 template <class S>
 struct PairGradient {
   S kept, ds;

@@ -173,7 +173,7 @@ struct TilePlace {
   std::int64_t first;  // row of the tile, counted from the sequence's first
 };
 
-/// tiles: those of the longest sequence.
+/// Returns the tile of a team. `tiles`: the number of tiles of the longest sequence.
 KOKKOS_INLINE_FUNCTION TilePlace place_of(const AttentionProblem& p, std::int64_t tiles, int own,
                                           std::int64_t rank) {
   return {sequence_of(p, rank / tiles / p.heads), rank / tiles % p.heads, rank % tiles * own};

@@ -9,7 +9,7 @@
 
 namespace encore::kernels {
 
-/// What the gradients of a tile need of the queries g and g + 8.
+/// The values of the queries g and g + 8 that the gradients of a tile need.
 struct QueryTerms {
   float less[2];   // the score whose weight, kept and divided by 1 - dropout, is 1
   float delta[2];  // scale (1 - dropout) dout . out

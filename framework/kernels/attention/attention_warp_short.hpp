@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The backward pass of short sequences by tensor cores in one kernel: a warp owns a sequence and head, so
 // that every row is read once and every weight computed once. Sums have the order, and so the bits, of
-// attention_warp_backward.hpp, which says what the parts are. Place in the flow: attention_tensor_core.hpp
+// attention_warp_backward.hpp, which explains the parts. Place in the flow: attention_tensor_core.hpp
 // launches it where all sequences are short.
 #pragma once
 
@@ -81,7 +81,7 @@ struct WarpShortGradient {
       });
     });
 
-    // Values are no longer needed, so their tiles pass results on.
+    // Values are no longer needed, so their tiles hold the results from here on.
     unroll<side>([&](const int i) {
       const int first = i * tile_rows;
       if (first >= queries) return;

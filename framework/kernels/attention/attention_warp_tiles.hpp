@@ -52,7 +52,7 @@ struct PairValues {
   float c[pieces][4];
 };
 
-/// The same values rounded, as a factor A.
+/// The values of a PairValues, rounded, as a factor A of the next product.
 struct PairFactors {
   std::uint32_t a[4];
 

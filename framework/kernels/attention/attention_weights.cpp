@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Computes the weights of softmax attention for display: again from queries, keys and the log of their sums,
-// as the backward pass does (attention_pairs.hpp), one thread per query and head; or copied from where they
-// are kept. A training step never calls it.
+// The kernel that returns the weights of softmax attention for display (`exp attention`): it computes them
+// again from queries, keys and log_sum, as the backward pass does (attention_pairs.hpp), one thread per query
+// and head, or copies them if the layer has kept them. A training step never calls it, so its speed does not
+// matter.
 #include <encore/attention_weights.hpp>
 #include <encore/rows.hpp>
 

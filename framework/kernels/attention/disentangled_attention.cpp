@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Disentangled attention (He et al. 2021): softmax attention whose scores add three products of contents and
-// distances (kernels.hpp says which). One row of work is a query and a head (forward, dQ), a key and a head
-// (dK, dV), or a distance and a head (dqr, dkr), so nothing is added by two threads and every sum has one
-// order. The weights (T, T) of each sequence and head are kept: to compute them again takes twice the
-// products of plain attention.
+// The kernels disentangled_attention and its backward (He et al. 2021): scores (q_i k_j + q_i kr_d + k_j
+// qr_d) / sqrt(3 D) (encore/kernels.hpp). The layer of that name calls them. Kept for backward: weights (T,
+// T) of each sequence and head; to compute them again takes twice the products of plain attention. One row of
+// work is a query, a key or a distance, each with a head, so every sum has one thread and one order.
 #include <cmath>
 
 #include <encore/math.hpp>
@@ -236,7 +235,7 @@ void make_place_gradients(const Device& device, const DisentangledProblem& p, co
           const Distances of = distances_of(p, r, at.length);
           const S* gradients = dscores + at.weights;
           for (std::int64_t t = 0; t < at.length; ++t) {
-            // Row t has its keys as a query, and its queries as a key.
+            // The keys that row t has as a query, and the queries that it has as a key.
             const RowRange keys_of = limited(t - of.most, t - of.least, at.length);
             const RowRange queries_of = limited(t + of.least, t + of.most, at.length);
             const S as_query = row.sum<S>(

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The bias of T5's attention (Raffel et al. 2020): one number per head for each bucket of distances between
-// key and query. A bucket is a range of distances, found on the host; forward spreads the table over all
-// distances once, so that attention adds a contiguous row to its scores; backward adds up what attention has
-// summed by distance (attention_backward), sequence by sequence. Read next: attention_problem.hpp.
+// The kernels distance_bias and its backward, for T5's attention (Raffel et al. 2020): one number per head
+// for each bucket of distances between key and query. A bucket is a range of distances, found on the host.
+// Forward: bias (H, 2 M) from table (R, H), so that attention adds a contiguous row to its scores. Backward:
+// dtable += the dbias (N, 2 H) of attention_backward, sequence by sequence; nothing is kept. Read next:
+// attention_problem.hpp.
 #include <algorithm>
 
 #include <encore/math.hpp>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Linear attention (Katharopoulos et al. 2020): out_i = f(q_i) S / (f(q_i) z + 1e-6) per head with S = sum_j
-// f(k_j)^T v_j, z = sum_j f(k_j) over the sequence and f(x) = elu(x) + 1, so that time and memory grow with
-// T, not T * T. The 1e-6 is that of the authors' program. With g_i = dout_i / norm_i and c_i = -dout_i out_i
-// / norm_i:
+// The kernels linear_attention and its backward (Katharopoulos et al. 2020): per head out_i = f(q_i) S /
+// (f(q_i) z + 1e-6) with S (D, D) = sum_j f(k_j)^T v_j, z (D) = sum_j f(k_j) over the sequence and f(x) =
+// elu(x) + 1, so that time and memory grow with T, not T * T. The layer linear_attention calls them. Kept for
+// backward: features (N, 2 C), sums (B, C (D + 1)), norms (N, H).
+//
+// The 1e-6 is that of the authors' program. With g_i = dout_i / norm_i and c_i = -dout_i out_i / norm_i:
 //   df(q_i) = g_i S^T + c_i z,  dS = sum_i f(q_i)^T g_i,  dz = sum_i f(q_i) c_i,
 //   df(k_j) = v_j dS^T + dz,  dv_j = f(k_j) dS.
 // Every sum has one thread (one warp on a GPU) and runs over rows in their order. A row of S with its element

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rotary positions (Su et al. 2021): in each head the channels d and d + D / 2 are a
-// point in the plane, turned by position * base^(-2 d / D). The paper pairs neighbours; halves are the same
-// up to the order of a head's channels, which is nowhere fixed, and run along contiguous memory.
+// The kernel rotary (Su et al. 2021): turns x (N, heads * D) in place. In each head the channels d and d + D
+// / 2 are a point in the plane, turned by position * base^(-2 d / D); backward turns by the negative angle,
+// nothing is kept. The paper pairs neighbouring channels; halves are equivalent up to the order of channels
+// and run along contiguous memory. Checkpoints depend on the pairs.
 #include <encore/math.hpp>
 #include <encore/rows.hpp>
 
@@ -34,8 +35,8 @@ void turn_rows(const Device& device, const RowSet& rows, std::int64_t heads, dou
   const std::int64_t size = x.width / heads;
   const std::int64_t half = size / 2;
   const std::int32_t* positions = elements<std::int32_t>(rows.positions);
-  // Positions that begin at 0 repeat in every sequence and have a line each; others are at most as many as
-  // there are rows.
+  // The table of angles has a line for each position if positions begin at 0, as they repeat in every
+  // sequence; otherwise a line for each row.
   const bool line_of_row = rows.size.past > 0;
   const std::int64_t lines = line_of_row ? rows.size.tokens : rows.size.longest;
   S* sines = static_cast<S*>(device.workspace(static_cast<std::size_t>(2 * lines * half) * sizeof(S)));

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TensorCore is what a warp of an NVIDIA GPU does together in kernels of attention. Above all it has the
+// TensorCore holds the operations of a warp of an NVIDIA GPU for the kernels of attention, above all the
 // instruction that multiplies small matrices, mma.m16n8k16 of the PTX ISA (section "Matrix
-// multiply-accumulate operation using mma instruction"): C (16 x 8) += A (16 x 16) B (16 x 8), bfloat16
-// factors, float sums. Each of the 32 lanes holds a few elements; with g = lane / 4 and t = lane % 4:
+// multiply-accumulate operation using mma instruction"). attention_tensor_core.hpp uses it. Kernels are
+// templates over such a class: tests run them on the host, lane by lane (tests/support/emulated_warp.hpp).
+//
+// C (16 x 8) += A (16 x 16) B (16 x 8), bfloat16 factors, float sums. Each of the 32 lanes holds a few
+// elements; with g = lane / 4 and t = lane % 4:
 //   C   c[0], c[1]: row g, columns 2t, 2t + 1;  c[2], c[3]: row g + 8
 //   A   a[0]: row g, columns 2t, 2t + 1;  a[1]: row g + 8;  a[2], a[3]: the same, 8 columns on
 //   B   b0: rows 2t, 2t + 1 of column g;  b1: 8 rows on
-// A word holds two bfloat16, the first one low, so two neighbouring C, rounded and packed, are an A. Kernels
-// are written for any class with these functions: tests run them on the host, lane by lane
-// (tests/support/emulated_warp.hpp). attention_tensor_core.hpp uses it.
+// A word holds two bfloat16, the first one low, so two neighbouring C, rounded and packed, are an A.
 #pragma once
 
 #include <encore/bfloat16.hpp>

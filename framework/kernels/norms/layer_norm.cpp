@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Layer normalisation (Ba et al. 2016): y = gain * (x - mean) * rstd + bias over each row, rstd = 1 /
-// sqrt(variance + epsilon). Mean and rstd are kept for backward.
+// The kernels layer_norm and layer_norm_backward (Ba et al. 2016): y (N, C) = gain * (x - mean) * rstd + bias
+// over each row, rstd = 1 / sqrt(variance + epsilon). Kept for backward: mean and rstd, (N) each. The layers
+// of norms call them. Read norm_rows.hpp next, which both norms share.
 #include "kernels/norms/norm_rows.hpp"
 
 namespace encore::kernels {
@@ -8,7 +9,7 @@ namespace {
 
 #if !ENCORE_HOST_BACKEND
 
-/// Handles a row in the registers of a warp.
+/// Normalises a row in the registers of a GPU's warp.
 template <class T, int Width>
 void layer_norm_in_registers(const Device& device, const ResidualSum& x, Tensor gain, Tensor bias,
                              double epsilon, Tensor y, Tensor mean, Tensor rstd) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Does what both norms do to rows (layer_norm.cpp, rms_norm.cpp): adds up a ResidualSum just before a row is
-// normalised, passes its gradient through the branch's dropout just after it is computed (the same numbers as
-// in passes of their own), and adds up the gradients of gain and bias over blocks of rows.
+// The parts that both norms share (layer_norm.cpp, rms_norm.cpp): adds up a ResidualSum just before a row is
+// normalised, passes its gradient through the branch's dropout just after it is computed (with the bits of
+// separate passes), and adds up the gradients of gain and bias over blocks of rows.
 #pragma once
 
 #include "kernels/block_sums.hpp"
@@ -32,7 +32,7 @@ class SummedRows {
   }
 
 #if !ENCORE_HOST_BACKEND
-  /// Does the same and gives each lane its elements.
+  /// Adds up the sum of a row likewise, and leaves its elements in the registers of the lanes.
   template <int Width, class S>
   KOKKOS_FORCEINLINE_FUNCTION void add_up(const LaneRow<Width>& lanes, std::int64_t r,
                                           S (&x)[LaneRow<Width>::size]) const {
@@ -54,7 +54,8 @@ class SummedRows {
   DropoutRows<T> dropout_;
 };
 
-/// Gives the branch of a sum its gradient, row by row. It does nothing if that is the trunk's.
+/// Gives the branch of a sum its gradient, row by row. It does nothing if branch and trunk share one
+/// gradient.
 template <class T>
 class BranchGradient {
  public:
@@ -66,7 +67,7 @@ class BranchGradient {
   /// Returns whether trunk and branch have gradients of their own.
   static bool has_own(const ResidualSum& dx) { return dx.branch && dx.branch.data != dx.trunk.data; }
 
-  /// Sets it from row r of the trunk's gradient.
+  /// Sets row r of the branch's gradient from row r of the trunk's.
   KOKKOS_FORCEINLINE_FUNCTION void set(const Row& row, std::int64_t r, const T* trunk) const {
     if (branch_ == nullptr) return;
     row.barrier();
@@ -74,7 +75,8 @@ class BranchGradient {
   }
 
 #if !ENCORE_HOST_BACKEND
-  /// Does the same from the lanes' elements of the trunk's gradient, rounded as they are stored.
+  /// Gives the branch its gradient likewise, from the lanes' elements of the trunk's gradient, rounded as
+  /// they are stored.
   template <int Width, class S>
   KOKKOS_FORCEINLINE_FUNCTION void set(const LaneRow<Width>& lanes, std::int64_t r,
                                        S (&dx)[LaneRow<Width>::size]) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Root mean square normalisation (Zhang and Sennrich 2019): y = gain * x * rrms over each row, rrms = 1 /
-// sqrt(mean(x^2) + epsilon), kept for backward.
+// The kernels rms_norm and rms_norm_backward (Zhang and Sennrich 2019): y (N, C) = gain * x * rrms over each
+// row, rrms = 1 / sqrt(mean(x^2) + epsilon). Kept for backward: rrms (N). The layers of norms call them. Read
+// norm_rows.hpp next, which both norms share.
 #include "kernels/norms/norm_rows.hpp"
 
 namespace encore::kernels {
@@ -8,7 +9,7 @@ namespace {
 
 #if !ENCORE_HOST_BACKEND
 
-/// Handles a row in the registers of a warp.
+/// Normalises a row in the registers of a GPU's warp.
 template <class T, int Width>
 void rms_norm_in_registers(const Device& device, const ResidualSum& x, Tensor gain, double epsilon, Tensor y,
                            Tensor rrms) {

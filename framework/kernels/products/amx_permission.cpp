@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds out once whether this process may multiply by the tiles of AMX. Read amx_tiles.hpp first.
+// Implements permission() and request_tiles() of amx_tiles.hpp: finds out once whether this process may
+// multiply by the tiles of AMX: it asks the CPU and Linux, then compares a small product with the emulation.
+// gemm.cpp chooses its library by the answer. Read amx_tiles.hpp first.
 #include "kernels/products/amx_tiles.hpp"
 
 #include <cerrno>

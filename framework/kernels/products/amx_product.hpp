@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What one thread does in a product by tiles of AMX: a block of rows of c times one panel of b, with the sums
-// of up to 2 x 2 or 1 x 3 tiles in registers. A step along the inner dimension is 64 bytes of a row of a (32
-// bfloat16 or 64 bytes) and 16 rows of a panel of b, whose elements stand by pairs or fours as the vectors of
-// bfloat16_tile.hpp and int8_tile.hpp read them. Steps are taken in order from the first to the last, so an
-// element's bits depend on nothing but its own row of a and column of b; that sums wait in memory after
-// block_steps of them changes no bit. Tiles are always whole: what a or b lacks is filled up with zeros in a
-// copy. Unit: amx_tiles.hpp. Place in the flow: gemm_amx.cpp.
+// of up to 2 x 2 or 1 x 3 tiles in registers. Steps along the inner dimension run in order, so an element's
+// bits depend on nothing but its own row of a and column of b. Unit: amx_tiles.hpp. Place in the flow:
+// gemm_amx.cpp calls it.
+//
+// A step is 64 bytes of a row of a (32 bfloat16 or 64 bytes) and 16 rows of a panel of b, whose elements are
+// stored by pairs or fours as the vectors of bfloat16_tile.hpp and int8_tile.hpp read them. Sums wait in
+// memory after block_steps of them, which changes no bit. Tiles are always whole: what a or b lacks is filled
+// up with zeros in a copy.
 #pragma once
 
 #include <algorithm>

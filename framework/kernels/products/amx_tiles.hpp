@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tile units: the eight tile registers of AMX (Intel SDM volume 1, chapter 18) and their multiplication,
-// as an object. HardwareTiles are those of the thread; EmulatedTiles compute the same in plain C++, bit
-// for bit, for the tests and for the check at the start. Every tile has 16 rows of 64 bytes. Tiles are
-// numbered by template arguments, because instructions hold their numbers. The instructions are written as
-// assembly: g++ 12's intrinsics take only literals and do not say which memory they read. Read next:
-// amx_product.hpp.
+// Tile units: the eight tile registers of AMX (Intel SDM volume 1, chapter 18) and their multiplication, as
+// an object. HardwareTiles are those of the thread; EmulatedTiles compute the same in plain C++, bit for bit,
+// for the tests and for the check at the start. Read next: amx_product.hpp, which computes products with
+// either.
+//
+// Every tile has 16 rows of 64 bytes. Tiles are numbered by template arguments, because instructions hold
+// their numbers. The instructions are written as assembly: g++ 12's intrinsics take only literals and do not
+// declare which memory they read.
 #pragma once
 
 #include <array>
@@ -28,7 +30,7 @@ inline constexpr int row_bytes = 64;
 inline constexpr int tile_bytes = tile_rows * row_bytes;
 inline constexpr int tile_count = 8;
 
-/// What this process may do with AMX; asked once. `reason` says why not; empty if the CPU has no AMX.
+/// Says whether this process may use AMX; found out once. `reason` says why not; empty if the CPU has no AMX.
 struct Permission {
   bool bfloat16 = false, bytes = false;
   std::string reason;
@@ -37,7 +39,7 @@ struct Permission {
 /// these registers only for processes that ask for them (Linux 5.16: arch_prctl, ARCH_REQ_XCOMP_PERM). Then
 /// it computes a small product of each kind and compares it with the emulation.
 const Permission& permission();
-/// Asks only the system.
+/// Asks only the operating system for the tile registers.
 bool request_tiles();
 
 #if ENCORE_HAVE_TILE_INSTRUCTIONS

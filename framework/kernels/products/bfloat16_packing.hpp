@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packs bfloat16 operands into panels or tiles, cut into tasks, and sums a's columns meanwhile.
-// gemm_bfloat16.cpp and gemm_amx.cpp use it.
+// Packs the bfloat16 operands of a product into panels or tiles, as parallel tasks, and sums a's columns (the
+// gradient of a bias) while it reads them. gemm_bfloat16.cpp and gemm_amx.cpp call it before they multiply.
+// Read bfloat16_tile.hpp first for the layout.
 #pragma once
 
 #include <algorithm>
@@ -57,7 +58,7 @@ inline std::int64_t transpose_tasks(std::int64_t inner) {
   return (inner + packed_rows - 1) / packed_rows;
 }
 
-/// Runs one of them. Sums: as in pack_rows.
+/// Runs one of the tasks. `Sums` is as in pack_rows.
 template <bool Sums>
 void transpose(const amx::PackedTiles& to, std::int64_t task, const Tensor& from, float* sums) {
   static_assert(packed_rows % step_rows == 0);

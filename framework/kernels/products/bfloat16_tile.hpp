@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one thread does in a product of bfloat16 matrices on a CPU that multiplies pairs of them
-// (AVX512_BF16): it packs a part of an operand into panels, and computes a tile of c with all sums in
-// registers. The instruction adds a[2l] b[2l] + a[2l + 1] b[2l + 1] to a float32, so both operands are
-// read by pairs along the inner dimension. Sums run over the pairs in order: an element's bits depend only
-// on its own row of a and column of b. gemm_bfloat16.cpp and kernels/attention/attention_bfloat16.hpp use
-// it.
+// What one thread does in a product of bfloat16 matrices on a CPU with AVX512_BF16: it packs a part of an
+// operand into panels, and computes a tile of c with all sums in registers. The instruction adds a[2l] b[2l]
+// + a[2l + 1] b[2l + 1] to a float32, so both operands are read by pairs along the inner dimension. Sums run
+// over the pairs in order: an element's bits depend only on its own row of a and column of b.
+// gemm_bfloat16.cpp and kernels/attention/attention_bfloat16.hpp use it.
 #pragma once
 
 #if defined(__AVX512BF16__) && defined(__AVX512BW__) && defined(__AVX512VL__)
@@ -262,7 +261,7 @@ void multiply_tile(std::int64_t count, const PairRows& a, const bfloat16* b, con
 
 #undef ENCORE_ALWAYS_INLINE
 
-/// Does the same for `rows` rows, at most Rows: those that are left below the whole tiles.
+/// Computes a tile of `rows` rows, at most Rows: those that are left below the whole tiles.
 template <int Registers, int Rows = tile_rows, class C>
 void multiply_rows(std::int64_t rows, std::int64_t count, const PairRows& a, const bfloat16* b,
                    const TileEnd<C>& end) {
@@ -317,7 +316,7 @@ template <class A, class C>
 void multiply(std::int64_t rows, const A& a, const Panels& b, const Result<C>& to) {
   for (std::int64_t panel = 0; panel < b.count(); ++panel) multiply_panel(0, rows, a, b, panel, to);
 }
-/// Does the same for the panels that hold the first `columns` columns of c.
+/// Computes rows of c with the panels that hold its first `columns` columns.
 template <class A, class C>
 void multiply_columns(std::int64_t rows, std::int64_t columns, const A& a, const Panels& b,
                       const Result<C>& to) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Implements kernels::gemm, and chooses the library behind it.
+// Implements kernels::gemm, c (M, N) = op(a) (M, K) op(b) (K, N): checks the arguments, chooses the library
+// of the device (DeviceGemm), and opens a region around each product while a profiling tool listens.
+// kernels::linear and layers call it. Read gemm.hpp first: every library must keep its two promises.
 #include "kernels/products/gemm.hpp"
 
 #include <Kokkos_Profiling_ScopedRegion.hpp>

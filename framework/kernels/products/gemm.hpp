@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// GemmLibrary is the one interface behind which matrix products are computed. linear.cpp and layers see only
-// kernels::gemm and kernels::linear; the library is chosen here, once per device. Every implementation keeps
-// two promises: the bits of the result depend on operands and shapes, never on the number of threads; and its
-// math mode is set, never inherited from the environment (float32 means float32).
+// GemmLibrary is the interface of all libraries that compute matrix products (gemm_*.cpp). linear.cpp and
+// layers see only kernels::gemm and kernels::linear; gemm.cpp chooses the library once per device. Every
+// implementation keeps two promises: the bits of the result depend on operands and shapes, never on the
+// number of threads; and its math mode is set, never inherited from the environment (float32 means float32).
 #pragma once
 
 #include <cstddef>
@@ -46,8 +46,8 @@ struct Product {
 
 class GemmLibrary;
 
-/// Maps weights (N, K) to their copies in the layout of a library. Others own the memory
-/// (model/laid_out_weights.hpp).
+/// Maps weights (N, K) to their copies in the layout of a library. It does not own the memory;
+/// model/laid_out_weights.hpp does.
 class WeightLayouts {
  public:
   /// `library`: the one that multiplies, if there are several for weights of integers; null: the only one.
@@ -138,7 +138,7 @@ class BatchInvariance {
 /// computed then: of GemmLibrary::invariant if a BatchInvariance lives.
 class LaidOutProducts {
  public:
-  /// Null: all weights are read where they lie.
+  /// With null all weights are read where they lie.
   LaidOutProducts(const Device& device, const WeightLayouts* layouts)
       : library_(device.gemm()), before_(library_.layouts_) {
     library_.layouts_ = layouts;
@@ -156,7 +156,7 @@ class LaidOutProducts {
 /// computed with its integers: those of forward passes, kernels::linear. They are batch-invariant.
 class QuantizedProducts {
  public:
-  /// Null: nothing changes.
+  /// With null nothing changes.
   QuantizedProducts(const Device& device, const WeightLayouts* weights)
       : library_(device.gemm()), before_(library_.quantized_weights_) {
     if (weights != nullptr) library_.quantized_weights_ = weights;
@@ -170,7 +170,8 @@ class QuantizedProducts {
   const WeightLayouts* before_;
 };
 
-/// For every type: on the host tiles of our own, batch-invariant; for HIP Kokkos Kernels. Not for CUDA.
+/// Makes the library for every type: on the host tiles of our own, batch-invariant; for HIP Kokkos Kernels.
+/// CUDA does not have it.
 std::unique_ptr<GemmLibrary> make_portable_gemm();
 
 #ifdef ENCORE_HAVE_ONEDNN

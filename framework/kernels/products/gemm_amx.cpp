@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Products by tiles of AMX (amx_product.hpp): of bfloat16 matrices, and with weights of 8-bit integers. b is
-// brought into the panels of bfloat16_tile.hpp (32 columns, two tiles) or lies in those of int8_tile.hpp (48,
-// three tiles); a is read where it lies, but for weight gradients, where it is transposed into tiles. A task
-// is a block of rows of c times one panel; it configures the tiles and releases them, for oneDNN uses them in
-// the same threads. No sum is ever cut, so the cut into tasks decides no bit. The bits of bfloat16 products
-// are not those of AVX512_BF16 (arithmetic in amx_tiles.hpp); integers have the same ones everywhere.
+// Products by tiles of AMX (amx_product.hpp), for kernels::gemm: of bfloat16 matrices, and with weights of
+// 8-bit integers. gemm.cpp chooses this library where permission() of amx_tiles.hpp allows. No sum is ever
+// cut, so the cut into tasks decides no bit. The bits of bfloat16 products are not those of AVX512_BF16
+// (arithmetic in amx_tiles.hpp); integers have the same ones everywhere.
+//
+// b is brought into the panels of bfloat16_tile.hpp (32 columns, two tiles) or lies in those of int8_tile.hpp
+// (48, three tiles); a is read where it lies, but for weight gradients, where it is transposed into tiles. A
+// task is a block of rows of c times one panel; it configures the tiles and releases them, because oneDNN
+// uses them in the same threads.
 #include <encore/device.hpp>
 #include <encore/view.hpp>
 
@@ -81,7 +84,7 @@ class AmxGemm final : public GemmLibrary {
     const std::size_t packed_b = p.layout != nullptr ? 0 : b.bytes();
     auto* const workspace = static_cast<std::byte*>(device.workspace(a.bytes() + packed_b + sums.bytes()));
     a.data = workspace;
-    // A layout is only read.
+    // The const_cast is safe because a layout is only read.
     b.data = p.layout != nullptr ? static_cast<bfloat16*>(const_cast<void*>(p.layout))
                                  : reinterpret_cast<bfloat16*>(workspace + a.bytes());
     sums.data = reinterpret_cast<float*>(workspace + a.bytes() + packed_b);
@@ -159,7 +162,8 @@ class AmxGemm final : public GemmLibrary {
   std::unique_ptr<GemmLibrary> other_;
 };
 
-/// Works like IntegerGemm of gemm_integers.cpp, with the same layout of weights.
+/// Computes products with 8-bit weights like IntegerGemm of gemm_integers.cpp, from the same layout of
+/// weights.
 template <class Unit>
 class AmxIntegerGemm final : public GemmLibrary {
  public:

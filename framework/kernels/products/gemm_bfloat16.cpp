@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Products of bfloat16 matrices on a CPU with AVX512_BF16, by tiles of our own (bfloat16_tile.hpp): about
-// 1.1 times as fast as oneDNN 2.6.3 at the shapes of an encoder, packing included. b is brought into panels
-// first, each by one task; then a task computes a block of rows of c times panels of b. Rows of a are read
-// where they lie, if their pairs do: else (weight gradients; an odd inner extent) a task packs those of its
-// block into memory of its thread, which stays in the cache until it is multiplied. No sum is ever cut, so
-// the cut into tasks decides no bit. Sums of a's columns are made while its rows are packed. A CPU with AMX
-// has faster ones (gemm_amx.cpp).
+// Products of bfloat16 matrices on a CPU with AVX512_BF16, for kernels::gemm, by tiles of our own
+// (bfloat16_tile.hpp): about 1.1 times as fast as oneDNN 2.6.3 at the shapes of an encoder, packing included.
+// No sum is ever cut, so the cut into tasks decides no bit. A CPU with AMX uses gemm_amx.cpp instead.
+//
+// b is brought into panels first, each by one task; then a task computes a block of rows of c times panels of
+// b. Rows of a are read where they lie, if their pairs do; else (weight gradients; an odd inner extent) a
+// task packs those of its block into memory of its thread, which stays in the cache until it is multiplied.
+// Sums of a's columns are made while its rows are packed.
 #include <encore/device.hpp>
 #include <encore/view.hpp>
 
@@ -82,7 +83,7 @@ class Bfloat16Gemm final : public GemmLibrary {
     const std::size_t packed_b = p.layout != nullptr ? 0 : b.bytes();
     auto* const workspace = static_cast<std::byte*>(
         device.workspace(packed_b + a.bytes() * static_cast<std::size_t>(thread.size())));
-    // A layout is only read.
+    // The const_cast is safe because a layout is only read.
     b.data = static_cast<bfloat16*>(p.layout != nullptr ? const_cast<void*>(p.layout) : workspace);
     if (p.layout == nullptr)
       parallel_tasks(device, "encore::gemm_pack", pack_tasks(b, p.transpose_b),

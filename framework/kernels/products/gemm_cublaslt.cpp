@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Computes products on NVIDIA GPUs by cuBLASLt. A row-major product is the column-major one with exchanged
-// operands: C^T = op(B)^T op(A)^T, so b goes in first and no data is moved. For equal bits there is one
-// workspace of fixed size on one stream, split-K only by partial sums in the workspace (added in a fixed
-// order), and an algorithm chosen by shape, type and alignment alone; tensors have the alignment that matters
-// (memory/CMakeLists.txt). The compute types are pedantic: float32 means float32, never TF32.
+// Computes products on NVIDIA GPUs by cuBLASLt, for kernels::gemm (gemm.cpp). A row-major product is the
+// column-major one with exchanged operands: C^T = op(B)^T op(A)^T, so no data is moved. For equal bits there
+// is one workspace of fixed size on one stream, split-K only by partial sums in it (added in a fixed order),
+// and an algorithm chosen by shape, type and alignment (memory/CMakeLists.txt) alone. float32 means float32,
+// never TF32 (pedantic).
 #include <map>
 #include <string>
 #include <unordered_map>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Computes what surrounds a product as passes of their own, for libraries and types without an epilogue: bias
-// and relu, the derivative of an activation, the sums of a's columns.
+// Computes the additions of a product (struct Product in gemm.hpp) as separate passes, for libraries and
+// types without an epilogue: bias and relu, the derivative of an activation, the sums of a's columns.
+// gemm_cublaslt.cpp and gemm_portable.cpp call it; tile_epilogue.hpp must give the same bits.
 #pragma once
 
 #include <encore/rows.hpp>
@@ -139,7 +140,7 @@ static void column_sums(const Device& device, const Product& p) {
               static_cast<S*>(nullptr));
 }
 
-/// Does what a library that only multiplies leaves to be done. `with_bias`: bias and relu too.
+/// Computes all additions of a product after a library that only multiplies. `with_bias`: bias and relu too.
 inline void finish_product(const Device& device, const Product& p, bool with_bias) {
   if (with_bias) dispatch(p.c.dtype, [&](auto type) { bias_and_relu<decltype(type)>(device, p); });
   if (p.derivative != kernels::Activation::none)

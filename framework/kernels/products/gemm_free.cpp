@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Computes products as the library itself would, with nothing fixed but the shapes. exp bench compares the
-// products of gemm_onednn.cpp, whose bits must not depend on the number of threads, with these. There is one
-// primitive for each shape, made for all threads, on plain row-major operands.
+// Computes products by oneDNN without any promise about bits: one primitive for each shape, made for all
+// threads, on plain row-major operands. Only `exp bench` calls it, to show what the promise of
+// gemm_onednn.cpp costs (bits that do not depend on the number of threads).
 #include "kernels/products/gemm.hpp"
 
 #ifdef ENCORE_HAVE_ONEDNN

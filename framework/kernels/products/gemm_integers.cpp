@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Products with weights of 8-bit or 4-bit integers, by tiles of our own (int8_tile.hpp, int4_tile.hpp). Rows
-// of activations are rounded first, each by one task; then a task computes a block of rows of c times one
-// panel of the weights, which have been laid out before. Batch-invariant: neither the cut into tasks nor the
-// rows beside it decide any bit.
+// Products with weights of 8-bit or 4-bit integers, by tiles of our own (int8_tile.hpp, int4_tile.hpp), for
+// linear layers of quantized models (QuantizedProducts in gemm.hpp). Rows of activations are rounded first;
+// then a task computes a block of rows of c times one panel of the weights, which are laid out before.
+// Batch-invariant: neither the cut into tasks nor the rows beside a row may decide any bit.
 #include <encore/device.hpp>
 #include <encore/view.hpp>
 

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// float32 and bfloat16 products on the host by oneDNN; the latter only where the CPU has AVX-512, and asked
-// for only where gemm_bfloat16.cpp has none of its own.
+// Computes float32 and bfloat16 products on the host by oneDNN, for kernels::gemm (gemm.cpp). bfloat16 needs
+// a CPU with AVX-512, and is used only where gemm_bfloat16.cpp cannot compute it. A tile is one primitive for
+// one thread (onednn_tile.hpp). How a product is cut must depend on its shapes only, never on threads.
 //
 // A multi-threaded oneDNN primitive cuts its work by the number of threads, and with it the bits. So C is cut
 // here, into tiles whose sizes depend on the shapes only; a tile is a primitive made for one thread and run
 // by one thread of a parallel region. K is never cut. Tiles of equal shape share one primitive, whose
 // scratchpad each thread brings itself (the primitive's own would be shared and corrupted). Making a
 // primitive takes about 0.1 ms; shapes recur, so it is rare.
-// Weights that several tiles of rows meet are first brought into the order that oneDNN likes best: each tile
+//
+// Weights that several tiles of rows read are first brought into the order that oneDNN likes best: each tile
 // would otherwise do that again. In float32 that pays where they are transposed (12 % of the time of x W^T
-// with 896 rows). In bfloat16 oneDNN's fastest kernel wants them ordered by pairs and whole rows of c
-// besides, so there a tile is a strip of rows. Weights of float32 that do not change are brought into it once
+// with 896 rows). In bfloat16 oneDNN's fastest kernel needs them ordered by pairs and also whole rows of c,
+// so there a tile is a strip of rows. Weights of float32 that do not change are brought into it once
 // (lay_out), in the order for full tiles of rows, which tiles of every height then read. The bits are the
 // same where oneDNN computes by blocks of b, whatever their order is; without AVX-512 it chooses among
 // kernels by the height, and nothing is laid out.
@@ -335,7 +337,7 @@ class OneDnnGemm final : public GemmLibrary {
     tile.primitive.execute(queue, arguments);
   }
 
-  /// Runs before the product, which then finds a's columns in the cache.
+  /// Sums a's columns before the product, which then finds them in the cache.
   static void add_sums(const Product& p, const Tiling& rows, std::int64_t r) {
     if (p.a.dtype == DType::bfloat16)
       add_column_sums<bfloat16>(p, rows.begin(r), rows.extent(r));

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The portable gemm. On the host: tiles of C by panel_product (panel_product.hpp), each tile one task of one
-// thread, K cut into blocks that are added in order. For HIP: Kokkos Kernels. Any type with float sums or
-// double; used for double on the host, for everything where the faster library is missing, and where products
-// are to be batch-invariant: an element is the same sums over k in the same order, whatever tile it stands
-// in.
+// The portable library of products, for kernels::gemm (gemm.cpp), of any type. It is used for double on the
+// host, where the faster library is missing, and where products are to be batch-invariant: an element is the
+// same sums over k in the same order, in any tile. On the host: tiles of C by panel_product.hpp, each tile
+// one task of one thread, K cut into blocks that are added in order. For HIP: Kokkos Kernels.
 #include "kernels/products/gemm.hpp"
 #include "kernels/products/panel_product.hpp"
 #include "kernels/transpose_square.hpp"
@@ -64,7 +63,7 @@ struct HostProduct {
         pack(b + k0 * columns + column0, width, depth, packed_b);
       Strided<S> from = rows_from(row0, height, k0, depth, packed_a);
       if (twice) from.row = 0;
-      // Where blocks of a panel follow each other, the next one is asked for.
+      // If another block of the panel follows, it is prefetched.
       const bool follows = layout != nullptr && k0 + 2 * tile_inner <= inner;
       panel_product<S>(twice ? 2 : height, depth, from, block,
                        follows ? block + tile_inner * tile_columns : nullptr, sums);
@@ -120,7 +119,7 @@ struct HostProduct {
         to[k * tile_columns + j] = j >= width ? S(0) : static_cast<S>(from[k * columns + j]);
   }
 
-  /// Does the same from a tile stored transposed, (width, depth) with rows of `inner`.
+  /// Packs a tile that is stored transposed, (width, depth) with rows of `inner`.
   void pack_transposed(const T* from, std::int64_t width, std::int64_t depth, S* to) const {
     for (std::int64_t j0 = 0; j0 < tile_columns; j0 += lanes<S>)
       for (std::int64_t k0 = 0; k0 < depth; k0 += lanes<S>)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one thread does in a product with weights of 4-bit integers: as int8_tile.hpp, whose bytes of
-// activations and sums of integers it has, but that the sums of each group of 32 are exact integers alone,
-// which are scaled and added up in the order of the groups. An element's bits depend on its own row of a and
-// column of b. Place in the flow: gemm_integers.cpp.
+// What one thread does in a product with weights of 4-bit integers: activations become bytes and products
+// integers as in int8_tile.hpp, but only the sum of a group of 32 elements is an exact integer; the sums of
+// groups are scaled and added in order. An element's bits depend on its own row of a and column of b. Place
+// in the flow: gemm_integers.cpp calls it.
 //
-//   a = low + step q    w = scale_g p    sum a w = step (sum_g scale_g (sum q p)) + low (sum_g scale_g (sum
-//   p))
+//   a = low + step q    w = scale_g p
+//   sum a w = step (sum_g scale_g (sum q p)) + low (sum_g scale_g (sum p))
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,8 @@ using int8::lane_count;
 using int8::panel_width;
 using int8::quad;
 
-/// There are fewer than with 8-bit weights: each tile has sums of integers and of floats in registers.
+/// The rows of a tile, fewer than with 8-bit weights: each tile has sums of integers and of floats in
+/// registers.
 inline constexpr int tile_rows = 4;
 inline constexpr std::int64_t quads_of_group = int4_group / quad;
 
@@ -171,7 +172,7 @@ void multiply_tile(std::int64_t groups, const int8::Rows& a, const std::byte* b,
 
 #undef ENCORE_ALWAYS_INLINE
 
-/// Does the same for `rows` rows, at most Tile.
+/// Computes a tile of `rows` rows, at most Tile.
 template <int Registers, int Tile = tile_rows, class C>
 void multiply_rows(std::int64_t rows, const Panels& b, std::int64_t panel, const int8::Rows& a,
                    const int8::TileEnd<C>& end) {

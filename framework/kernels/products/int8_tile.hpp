@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one thread does in a product with weights of 8-bit integers: rounds a row of activations, and computes
-// a tile of c with all sums in registers. A row of activations becomes unsigned bytes between its smallest
-// and its largest number, for that is what AVX512_VNNI multiplies: four unsigned bytes by four signed ones,
-// added to a 32-bit integer. Sums of integers are exact, so no order of them decides anything: an element's
-// bits depend on its own row of a and column of b. Other processors compute the same integers by vectors of
-// 32-bit ones. Place in the flow: gemm_integers.cpp.
+// What one thread does in a product with weights of 8-bit integers: it rounds a row of activations, and
+// computes a tile of c with all sums in registers. Sums of integers are exact in any order: an element's bits
+// depend on its own row of a and column of b. Place in the flow: gemm_integers.cpp and gemm_amx.cpp call it.
+//
+// A row of activations becomes unsigned bytes between its smallest and its largest number, because
+// AVX512_VNNI multiplies these: four unsigned bytes by four signed ones, added to a 32-bit integer. Other
+// processors compute the same integers by vectors of 32-bit ones.
 //
 //   a = low + step q    w = scale p    sum a w = step scale (sum q p) + low scale (sum p)
 #pragma once
@@ -101,7 +102,7 @@ inline void lay_out_panel(const Panels& to, std::int64_t panel, const float* wei
   }
 }
 
-/// The meaning of the bytes of a row of activations.
+/// The numbers that turn the bytes of a row of activations back into values: low + step q.
 struct RowScale {
   float low, step;
 };
@@ -244,7 +245,7 @@ void multiply_tile(std::int64_t quads, const Rows& a, const std::int8_t* b, cons
 
 #undef ENCORE_ALWAYS_INLINE
 
-/// Does the same for `rows` rows, at most Tile: those that are left below the whole tiles.
+/// Computes a tile of `rows` rows, at most Tile: those that are left below the whole tiles.
 template <int Registers, int Tile = tile_rows, class C>
 void multiply_rows(std::int64_t rows, const Panels& b, std::int64_t panel, const Rows& a,
                    const TileEnd<C>& end) {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Computes linear, y = activation(x W^T + b), and its three gradients, as matrix products with an epilogue.
+// The kernels linear, y (R, out) = activation(x (R, in) W^T (out, in) + b), and its gradients: dx = dy W, dW
+// += dy^T x and db += column sums of dy (encore/kernels.hpp). Layers call them. Each is one product of
+// gemm.hpp with an epilogue, so no further pass over y is needed. Backward reads x, and y or the input of the
+// activation.
 #include <encore/device.hpp>
 
 #include "kernels/check.hpp"

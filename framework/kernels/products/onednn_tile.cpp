@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Describes a tile to oneDNN as a matmul and keeps the primitive.
+// Implements onednn_tile.hpp: describes a tile of a product to oneDNN as a matmul for one thread, and keeps
+// the primitive, since making one takes about 0.1 ms. gemm_onednn.cpp makes and runs the tiles.
 #ifdef ENCORE_HAVE_ONEDNN
 
 #include "kernels/products/onednn_tile.hpp"

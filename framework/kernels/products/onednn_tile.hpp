@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A tile of a product as a primitive of oneDNN for one thread. gemm_onednn.cpp cuts products into these.
+// A tile of a matrix product as a oneDNN primitive that one thread runs. gemm_onednn.cpp cuts products into
+// these, by shapes only; its head says why. Only onednn_tile.cpp and gemm_onednn.cpp know the types of
+// oneDNN.
 #pragma once
 
 #ifdef ENCORE_HAVE_ONEDNN

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs tasks of unequal length on the host, each in the next free thread. Which thread that is
-// must decide no bit. Products by tiles of our own use it (gemm_bfloat16.cpp,
-// gemm_integers.cpp).
+// Runs tasks of unequal length on the host, each in the next free thread (parallel_tasks). Results must not
+// depend on which thread runs a task. gemm_amx.cpp, gemm_bfloat16.cpp and gemm_integers.cpp use it.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes the shape of a product into its label, and reads it back.
+// Implements product_label.hpp: writes the shape of a product into the label of its region, and reads it
+// back. gemm.cpp writes labels, bench/ reads them, so both functions change together. Stored benches hold
+// such labels.
 #include "kernels/products/product_label.hpp"
 
 #include <sstream>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Returns the number of a batch's rows for which an algorithm of products is chosen. Batches differ in their
-// number of rows, and choosing for each would take longer than the product. gemm_cublaslt.cpp uses it.
+// Rounds the number of rows of a batch to the size for which cuBLASLt chooses an algorithm. Batches differ in
+// their number of rows, and a choice for each number would take longer than the product. gemm_cublaslt.cpp
+// uses it.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Computes what surrounds a product on the host, in the thread that computes a tile while the tile and its
-// operands are in that thread's cache. The bits are those of the passes in gemm_epilogue.hpp.
+// Computes the additions of a product (bias, activation, derivative; struct Product in gemm.hpp) on the host,
+// in the thread that has just computed a tile, while the tile is in its cache. The products by tiles
+// (gemm_amx.cpp, gemm_onednn.cpp and others) call it. The bits must equal those of the passes in
+// gemm_epilogue.hpp.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +14,7 @@
 
 namespace encore {
 
-/// A part of c.
+/// A tile of c: its first row and column, and its size.
 struct Tile {
   std::int64_t row, rows, column, columns;
 };
