@@ -95,7 +95,7 @@ std::shared_ptr<const Safetensors> TokenCache::load(const std::string& key, Note
     auto file = std::make_shared<const Safetensors>(path);
     if (file->text("key") != key || file->text("digest") != digest_of(*file))
       throw Error(path.string() + ": its content is not what was written");
-    fs::last_write_time(path, fs::file_time_type::clock::now(), failure);  // marks it as used now; a failure does not matter
+    fs::last_write_time(path, fs::file_time_type::clock::now(), failure);  // marks it as recently used
     return file;
   } catch (const Error& error) {
     fs::remove(path, failure);

@@ -43,7 +43,7 @@ int count_in(const char* variable, long long most) {
     const auto begin = item.find_first_not_of(" \t"), end = item.find_last_not_of(" \t");
     const std::string digits = begin == std::string::npos ? "" : item.substr(begin, end - begin + 1);
     const bool number = !digits.empty() && digits.find_first_not_of("0123456789") == std::string::npos;
-    const long long count = number ? std::strtoll(digits.c_str(), nullptr, 10) : 0;  // too large: becomes the largest
+    const long long count = number ? std::strtoll(digits.c_str(), nullptr, 10) : 0;  // too large: largest
     if (count < 1 || count > most)
       throw Error(std::string(variable) + " is \"" + value + "\": expected a whole number from 1 to " +
                   std::to_string(most) + "; set it to the number of threads, or unset it");
