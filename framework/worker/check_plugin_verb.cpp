@@ -31,7 +31,8 @@ struct OfferChecks {
   std::vector<Check> checks;
 };
 
-/// Computes what the control program compares between numbers of threads; its check has passed only there.
+/// Writes the digests that the control program compares between numbers of threads, and returns the detail of
+/// the check, which passes only after that comparison.
 std::string write_digests(const Device& device, const Offer& offer) {
   const std::map<std::string, std::string> digests = suite_digests(device, offer);
   for (const auto& [name, value] : digests)
@@ -39,7 +40,7 @@ std::string write_digests(const Device& device, const Offer& offer) {
   return std::to_string(digests.size()) + " digests";
 }
 
-/// Returns the files of --data, and their readers: the one that the settings name, else those of the plugin.
+/// Returns the files of --data with their readers: the one that the settings name, else those of the plugin.
 CheckData data_of(const CheckPluginArguments& arguments, const std::vector<Offer>& offers) {
   const std::string type = chosen_reader(arguments.settings);
   std::vector<Offer> readers;
@@ -81,7 +82,7 @@ int check_plugin_verb(const CheckPluginArguments& arguments) {
     sizes = {{.width = arguments.width > 0 ? arguments.width : sizes.back().width,
               .length = arguments.length > 0 ? arguments.length : sizes.back().length,
               .exact = arguments.width > 0}};
-  offers.resize(catalogue.manifests().front().offers.size());  // those of the reader's plugin stand behind
+  offers.resize(catalogue.manifests().front().offers.size());  // drops the offers of the reader's plugin
   std::vector<OfferChecks> all;
   json planned = json::array();
   for (const Offer& offer : offers) {

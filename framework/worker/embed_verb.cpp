@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// embed: vectors of inputs or words, or what is nearest to them. One request comes on standard input
-// (record/embed_request.hpp); the answer is one JSON object: "step", "width", and "vectors" [{text, vector}]
-// or "nearest" [{query, neighbours: [{text, number, similarity}]}].
+// The verb embed: vectors of inputs or words, or their nearest neighbours, for `exp embed`. It reads one
+// request from standard input (record/embed_request.hpp). The answer is one JSON object: "step", "width", and
+// "vectors" [{text, vector}] or "nearest" [{query, neighbours: [{text, number, similarity}]}].
 #include <algorithm>
 #include <iostream>
 #include <iterator>
@@ -22,11 +22,11 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// The number of inputs that are embedded together: larger batches, sorted by length, have hardly less
-/// padding.
+/// The number of inputs that are embedded together. Inputs are sorted by length; larger groups would hardly
+/// reduce the padding.
 constexpr std::size_t texts_at_once = 256;
 
-/// Reports its progress while it works.
+/// Returns the vectors of the inputs, and reports progress meanwhile.
 Vectors embed_all(Engine& engine, std::span<const std::string> texts) {
   Vectors all;
   for (std::size_t first = 0; first < texts.size(); first += texts_at_once) {
@@ -41,7 +41,7 @@ std::string dumped(const ordered_json& answer) {
   return answer.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-/// Writes a line for each input; exp passes it on unchanged.
+/// Writes one line of JSON per input, which exp passes on unchanged.
 void write_vectors(Engine& engine, const std::vector<std::string>& texts) {
   const Vectors vectors = embed_all(engine, texts);
   answer_stream() << "{\"step\":" << engine.step() << ",\"width\":" << vectors.width << ",\"vectors\":[";
@@ -76,7 +76,7 @@ ordered_json texts_answer(Engine& engine, const EmbedRequest& request) {
 ordered_json words_answer(const Engine& engine, const EmbedRequest& request) {
   const WordVectors words(engine);
   Vectors queries;
-  std::vector<std::set<std::size_t>> own;  // of each query: the words that it is made of
+  std::vector<std::set<std::size_t>> own;  // for each query, the words that it consists of
   for (const std::string& query : request.queries) {
     words.append(query, queries);
     own.emplace_back();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// export: writes a run's best model as a folder for other programs: `transformers`, a runtime of ONNX, or a
-// program that embeds it with libencore_infer.so.
+// The verb export: writes a run's best model as a folder for other programs, for `exp export`: for
+// `transformers`, for a runtime of ONNX, or for a program that embeds it with libencore_infer.so. The writers
+// are in export/.
 #include <iostream>
 
 #include <filesystem>
@@ -46,7 +47,7 @@ nlohmann::json as_onnx(const Engine& model, const ExportArguments& arguments) {
           {"use", "```python\n" + exported.use + "```\n"}};
 }
 
-/// Copies only what an Engine reads of the run's folder.
+/// Copies the files of the run's folder that an Engine reads, and no others.
 nlohmann::json as_encore(const Engine& model, const std::filesystem::path& run_folder,
                          const ExportArguments& arguments) {
   namespace fs = std::filesystem;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// quantize: writes the weights of a run's best model with matrices of integers into a file beside the others,
-// and reports the model's scores before and after.
+// The verb quantize: writes a copy of a run's best weights, with matrices of 8 or 4 bit integers, beside the
+// original, and reports the model's scores before and after. For `exp quantize`. Read next: infer/quantize,
+// verbs.hpp.
 #include <iostream>
 #include <map>
 #include <optional>
@@ -28,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// Returns the set of a run if it names files for it, or nothing.
+/// Returns the records of a set if the run has files for it, or nothing.
 std::optional<Records> records_of(const Engine& engine, const Specification& specification, Split split) {
   const std::vector<std::string> files = files_of_role(specification.data, name_of(split));
   if (files.empty()) return {};
@@ -41,7 +42,7 @@ std::optional<Records> records_of(const Engine& engine, const Specification& spe
   return std::move(read.records);
 }
 
-/// A model's predictions of a set, as the sums of its measures.
+/// A model's predictions on a set, and the sums from which measures are computed.
 struct Score {
   Statistics statistics;
   double loss = 0.0;
@@ -54,7 +55,7 @@ Score score_of(Engine& engine, const Records& records) {
   return {measured(engine.task(), set.set, evaluation.outputs, "set"), evaluation.loss};
 }
 
-/// Returns every measure that is one number, before and after.
+/// Returns every measure that is a single number, before and after.
 json compared(const std::vector<Measure>& measures, const Score& before, const Score& after) {
   json all = json::object();
   for (const Measure& measure : measures) {
@@ -95,7 +96,7 @@ std::vector<std::string> texts_of(const fs::path& file, std::size_t most) {
   return texts;
 }
 
-/// The sets by which matrices are chosen, and those for the scores.
+/// The sets that decide which matrices become integers, and those on which both models are scored.
 class Judges {
  public:
   Judges(Engine& engine, const Specification& specification, const QuantizeArguments& arguments) {
@@ -119,7 +120,7 @@ class Judges {
   QuantizationCost cost(Engine& engine) const {
     return texts_ ? distance_of(engine, *texts_) : loss_on(engine, *sample_);
   }
-  /// Returns the scores of each set before, and those of this engine.
+  /// Returns the scores of each set: those of the original model, and those of this engine.
   json compare(Engine& engine) const {
     json sets = json::object();
     for (const auto& [split, records] : sets_)
@@ -134,7 +135,7 @@ class Judges {
   std::optional<EncodedSet> sample_;
 };
 
-/// Writes the file, and returns its facts.
+/// Writes the file of weights and returns facts about it.
 json written(const Engine& engine, const Specification& specification, const fs::path& folder,
              const Quantization& found, const char* file) {
   WeightsFacts facts{.question = specification.question,
