@@ -41,7 +41,7 @@ class CrossAttention final : public Layer, public MultipliesRows, public HasAtte
     stream_ = plan.random("attention_dropout");
   }
 
-  /// Counts q k^T and p v over all pairs of a query and a key.
+  /// Counts q k^T and p v over all pairs of query and key.
   double row_multiply_adds(const BatchSize& size) const override {
     return 2.0 * static_cast<double>(heads_.width()) * static_cast<double>(size.tokens) *
            static_cast<double>(size.memory.longest);
@@ -81,7 +81,7 @@ class CrossAttention final : public Layer, public MultipliesRows, public HasAtte
   }
 
  private:
-  /// Returns the keys (0) or values (1) in kv (M, 2 H D).
+  /// Returns the keys (0) or values (1), one half of kv (M, 2 H D).
   static kernels::Slice half(Tensor kv, std::int64_t number) {
     const std::int64_t inner = kv.extent(1) / 2;
     return {kv, number * inner, inner};

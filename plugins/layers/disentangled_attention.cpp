@@ -39,7 +39,7 @@ class DisentangledAttention final : public encore_multi_head_attention::Attentio
     options_.causal = context.causal;
   }
 
-  /// Counts q k^T, q kr^T, k qr^T and p v over the pairs of a query and a visible key.
+  /// Counts q k^T, q kr^T, k qr^T and p v over all pairs of a query and a visible key.
   double row_multiply_adds(const BatchSize& size) const override {
     const auto length = static_cast<double>(size.longest);
     const double pairs = options_.causal ? length * (length + 1.0) / 2.0 : length * length;
@@ -107,7 +107,7 @@ class DisentangledAttention final : public encore_multi_head_attention::Attentio
 
   OnnxValue onnx_attention(OnnxGraph& graph, const OnnxValue& q, const OnnxValue& k,
                            const OnnxValue& v) const override {
-    // (H, D, 2 R): queries or keys made of the table of distances
+    // (H, D, 2 R): queries or keys computed from the table of distances
     const auto of_distances = [&](Parameter weight, Parameter bias) {
       const OnnxValue table = graph.parameter(distances_);
       const OnnxValue made =

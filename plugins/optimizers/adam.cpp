@@ -24,8 +24,8 @@ struct Settings {
   double beta1, beta2, epsilon, weight_decay;
 };
 
-/// Updates one element with the numbers of its parameter. The L2 penalty of a weight is added to its
-/// gradient; with decoupled decay the weight shrinks instead.
+/// Updates one element, given the numbers of its parameter. In "adam" the L2 penalty is added to the
+/// gradient; in "adamw" the value itself shrinks.
 template <class T>
 struct Rule {
   T scale, penalty, shrink, step_size;
@@ -39,7 +39,7 @@ struct Rule {
     v = square;
     x = shrink * x - step_size * moment / (Kokkos::sqrt(square) * root_factor + epsilon);
   }
-  /// An element without a gradient and with moments of zero only shrinks.
+  /// Returns whether an element without a gradient and with moments of zero can only shrink.
   KOKKOS_FORCEINLINE_FUNCTION bool rests() const {
     T x = T(0), m = T(0), v = T(0);
     (*this)(T(0), x, m, v);
