@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Encodes text pairs as rows of two stacks, and turns the decoder's outputs into statistics and answers.
+// TextToText: encodes text pairs as rows of an encoder and a decoder, and turns the decoder's outputs into
+// statistics and answers. The tasks translate and summarize derive from it. Read text_to_text.hpp first.
 #include "text_to_text.hpp"
 
 #include <algorithm>
@@ -24,8 +25,8 @@ constexpr const char* losses_output = "losses";
 constexpr const char* source_field = "source";
 constexpr const char* target_field = "target";
 
-/// A text that was written, without the white space that tokens bring along: byte_bpe puts a blank in front
-/// of every word.
+/// Returns a generated text without the white space that tokens add at its ends: byte_bpe puts a blank before
+/// every word.
 std::string written_text(const GeneratedText& of) {
   return std::string(trimmed(of.text));
 }
@@ -34,7 +35,7 @@ Special special_named(std::string_view name) {
   return *std::ranges::find_if(all_specials, [&](Special role) { return name_of(role) == name; });
 }
 
-/// Appends the tokens of a text, at most `room`; returns how many were cut.
+/// Appends the tokens of a text, at most `room`. Returns how many were cut.
 std::int32_t append_tokens(const std::string& text, const Tokenizer& tokenizer, std::size_t room,
                            std::vector<std::int32_t>& to) {
   const std::size_t before = to.size();
@@ -44,7 +45,7 @@ std::int32_t append_tokens(const std::string& text, const Tokenizer& tokenizer, 
   return static_cast<std::int32_t>(tokens - kept);
 }
 
-/// Of a column with one count per text: how many texts were cut, and by how many tokens.
+/// Sums of a column with one count per text: how many texts were cut, and by how many tokens.
 struct Cuts {
   std::int64_t texts = 0, tokens = 0;
 };
@@ -157,7 +158,7 @@ TextCounts TextToText::text_counts(const Records& train) const {
 std::vector<ColumnRule> TextToText::columns() const {
   return {{.name = targets_column, .space = Space::target, .truth = true},
           {.name = "references", .space = Space::ragged, .truth = true},  // the bytes of the target
-          {.name = "cut_source", .space = Space::sequences},              // tokens that did not fit
+          {.name = "cut_source", .space = Space::sequences},              // number of cut tokens
           {.name = "cut_target", .space = Space::sequences, .truth = true}};
 }
 

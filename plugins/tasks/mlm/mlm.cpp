@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Records of texts to windows with masks. How many rows a window picks follows from its tokens alone, which
-// rows from a key: of the content in `encode`, of seed, epoch and example in `redraw`. redraw sees no
-// tokenizer, so what it has to know of the vocabulary stands in a column.
+// The first half of the task "mlm": encodes texts as windows with masks. The number of masked rows of a
+// window depends only on its tokens; which rows, on a key: the content in `encode`; seed, epoch and example
+// in `redraw`. redraw has no tokenizer, so a column stores what it must know of the vocabulary. Read mlm.hpp
+// first; answers.cpp is the second half.
 #include "mlm.hpp"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace {
 
 constexpr const char* knowledge_text = "mlm\n";
 
-/// The epoch of dev and test sets, and of a training set before its first epoch; no real epoch has it.
+/// The epoch of the key for dev and test sets, and for a training set before its first epoch.
 constexpr std::int64_t no_epoch = -1;
 
 std::vector<std::int32_t> specials_of(const Tokenizer& tokenizer) {
@@ -29,14 +30,14 @@ std::vector<std::int32_t> specials_of(const Tokenizer& tokenizer) {
   return numbers;
 }
 
-/// FNV-1a (Fowler, Noll and Vo) of the numbers of tokens.
+/// Returns the FNV-1a hash (Fowler, Noll and Vo) of token numbers.
 std::uint64_t hash_of(std::span<const std::int32_t> ids) {
   std::uint64_t hash = 0xCBF29CE484222325U;
   for (const std::int32_t id : ids) hash = (hash ^ static_cast<std::uint32_t>(id)) * 0x100000001B3U;
   return hash;
 }
 
-/// Returns the values of one window of an example whose windows are closed.
+/// Returns the values of one window of an example, after all its windows are encoded.
 template <class T>
 std::span<T> of_window(std::vector<T>& values, const std::vector<std::int32_t>& ends, std::size_t window) {
   const auto begin = window == 0 ? 0 : static_cast<std::size_t>(ends[window - 1]);
@@ -123,8 +124,8 @@ TextCounts Mlm::text_counts(const Records& train) const {
 std::vector<ColumnRule> Mlm::columns() const {
   std::vector<ColumnRule> rules = {
       {.name = picked_column, .space = Space::ragged},
-      {.name = targets_column, .space = Space::picked},  // no_target where the truth is not known
-      // Of the first window: the number of tokens in the vocabulary, the mask token, all special tokens.
+      {.name = targets_column, .space = Space::picked},  // no_target if the truth is unknown
+      // In the first window: the number of tokens in the vocabulary, the mask token, all special tokens.
       {.name = "specials", .space = Space::ragged}};
   if (whole_word_) rules.push_back({.name = "words", .space = Space::ragged});  // the word of each row
   if (next_sentence_) {
@@ -188,10 +189,11 @@ void Mlm::encode(const Records& records, std::size_t record, const Tokenizer& to
   } while (begin < text.tokens.size());
 }
 
-/// If the second text is from elsewhere, the next window begins where it would have begun.
+/// Encodes text pairs. If the second text is from another record, the next window begins where the first
+/// text's continuation would have begun.
 void Mlm::encode_pairs(const Text& text, const Records& records, std::size_t record,
                        const Tokenizer& tokenizer, const Tokens& tokens, EncodedExample& to) const {
-  constexpr std::size_t bytes_of_token = 16;  // as many as give a token, nearly always
+  constexpr std::size_t bytes_of_token = 16;  // nearly always enough for one token
   const std::size_t room = max_length_ - 3;
   std::size_t begin = 0;
   do {
@@ -243,7 +245,7 @@ void Mlm::append_window(std::span<const Part> texts, std::int32_t next, const To
   to.end_sequence();
 }
 
-/// The rows from `first_row` on are a window that nothing is masked in yet.
+/// Masks the window that begins at `first_row`, in which nothing is masked yet.
 void Mlm::mask_window(std::size_t first_row, const Tokens& tokens, EncodedExample& to) const {
   const std::span<std::int32_t> ids = std::span(to.ids).subspan(first_row);  // (T)
   const std::vector<std::int32_t> singles =
@@ -260,7 +262,7 @@ void Mlm::mask_window(std::size_t first_row, const Tokens& tokens, EncodedExampl
   mask_rows(rows, tokens, draw, ids, std::span(to.integers(targets)).subspan(before));
 }
 
-/// The same of a window in which a user wrote the mask token where something is to be guessed.
+/// Picks the rows of a window in which a user wrote the mask token.
 void Mlm::pick_masks(std::size_t first_row, const Tokens& tokens, EncodedExample& to) {
   for (std::size_t row = first_row; row < to.ids.size(); ++row) {
     if (to.ids[row] != tokens.mask) continue;
