@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An open hash table of edges, which grows by doubling.
+// TokenTrie: adds tokens to an open hash table of edges, which doubles when it is half full, and finds the
+// longest token at the beginning of a text. Read token_trie.hpp first.
 #include "token_trie.hpp"
 
 #include <encore/error.hpp>
@@ -8,7 +9,7 @@ namespace encore::wordpiece {
 
 TokenTrie::TokenTrie() : edges_(1024), tokens_(1, no_token), shift_(32 - 10) {}
 
-/// The edge with this key, or the free slot where it belongs.
+/// Returns the index of the edge with this key, or of the free slot where it belongs.
 std::size_t TokenTrie::slot(std::uint32_t key) const {
   const std::size_t mask = edges_.size() - 1;
   std::size_t at = (key * 0x9E3779B1u) >> shift_;

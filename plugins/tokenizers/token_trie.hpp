@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TokenTrie: the longest token of a vocabulary that a text begins with, found in one walk over its bytes.
-// Edges of all nodes stand in one open hash table keyed by (node, byte): small, and one probe per byte.
+// TokenTrie finds the longest token of a vocabulary at the beginning of a text, in one pass over its bytes.
+// The edges of all nodes are in one open hash table keyed by (node, byte): little memory, and one lookup per
+// byte. wordpiece.cpp and added_tokens.cpp use it.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ class TokenTrie {
   static constexpr std::int32_t no_token = -1;
   struct Match {
     std::int32_t token = no_token;
-    std::size_t length = 0;  ///< bytes
+    std::size_t length = 0;  ///< in bytes
   };
 
   TokenTrie();

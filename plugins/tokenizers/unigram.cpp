@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Models among the lines of a vocabulary, texts to tokens and back.
+// Unigram: finds the SentencePiece models in the lines of a vocabulary, and turns texts into tokens and back
+// with them. unigram_plugin.cpp registers it. Read unigram.hpp first.
 #include "unigram.hpp"
 
 #include <sentencepiece_processor.h>
@@ -20,8 +21,8 @@ using tokenizers::TokenTable;
 
 constexpr std::string_view word_mark = "▁";
 
-/// The special tokens, as SentencePiece writes them. Models without a token that opens a text (T5, Marian) or
-/// without padding have another one in its place.
+/// Returns SentencePiece's names of special tokens. Models without a token for the beginning of a text (T5,
+/// Marian) or without padding use another token for it.
 tokenizers::SpecialNames special_names(std::span<const std::string> tokens) {
   const auto has = [&](std::string_view token) { return std::ranges::find(tokens, token) != tokens.end(); };
   const std::string_view padding = has("<pad>") ? "<pad>" : "</s>", start = has("<s>") ? "<s>" : padding;
@@ -29,9 +30,9 @@ tokenizers::SpecialNames special_names(std::span<const std::string> tokens) {
 }
 
 constexpr std::string_view gap_beginning = "<extra_id_";
-constexpr std::size_t longest_gap = gap_beginning.size() + 20;  // bytes: a number, and ">"
+constexpr std::size_t longest_gap = gap_beginning.size() + 20;  // bytes of the longest gap: a number, and ">"
 
-/// Replaces each word mark by a blank.
+/// Returns the text with a blank for each word mark.
 std::string with_blanks(std::string_view text) {
   std::string result;
   for (std::size_t at = 0; at < text.size();) {
@@ -43,20 +44,20 @@ std::string with_blanks(std::string_view text) {
   return result;
 }
 
-/// Removes blanks at both ends.
+/// Returns the text without blanks at both ends.
 std::string stripped(const std::string& text) {
   const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());
   return text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
 }
 
-/// Returns the number of bytes of ">>de<<" in front of a text.
+/// Returns the number of bytes of a code such as ">>de<<" at the beginning of a text; 0 without one.
 std::size_t language_code(std::string_view text) {
   constexpr std::string_view closing = "<<";
   const std::size_t end = text.starts_with(">>") ? text.find(closing) : std::string_view::npos;
   return end == std::string_view::npos ? 0 : end + closing.size();
 }
 
-/// Whether the model makes one unknown token of a text, apart from the mark of a word.
+/// Returns whether the model makes one unknown token of the text, apart from the word mark.
 bool is_one_unknown(const sentencepiece::SentencePieceProcessor& processor, const std::string& text) {
   const sentencepiece::ImmutableSentencePieceText cut = processor.EncodeAsImmutableProto(text);
   const int count = static_cast<int>(cut.tokens_size());
@@ -66,7 +67,7 @@ bool is_one_unknown(const sentencepiece::SentencePieceProcessor& processor, cons
 
 }  // namespace
 
-/// The tokenizer of the other side, with the same vocabulary.
+/// The tokenizer of targets, which uses the same vocabulary.
 class Unigram::Targets final : public Tokenizer {
  public:
   explicit Targets(const Unigram& whole) : whole_(whole) {}
@@ -99,7 +100,7 @@ Schema Unigram::options() {
       "character_coverage", 0.9995,
       {.help = "with vocab_size: the share of the text whose characters become tokens; what is rarer "
                "is unknown, or bytes with byte_fallback",
-       .min = 0.98,  // as the trainer of SentencePiece has it
+       .min = 0.98,  // the default of SentencePiece's trainer
        .max = 1.0});
   schema.boolean("byte_fallback", false,
                  {.help = "with vocab_size: a token for each of the 256 bytes, so that no text is unknown"});
@@ -212,9 +213,10 @@ void Unigram::append_between_tokens(const Model& model, std::string_view text, s
   if (const std::size_t code = has_sides() ? language_code(text) : 0; code > 0)
     add_whole(number_of_unknown(std::string(text.substr(0, code))), code);
   for (std::size_t at = done; (at = text.find(gap_beginning, at)) != std::string_view::npos;) {
-    // Searches only the length of a name: "<extra_id_" may occur ten thousand times before the first ">".
+    // The search ends after the longest possible name: "<extra_id_" may occur ten thousand times before the
+    // first ">".
     const std::string_view name = text.substr(at, longest_gap);
-    const std::size_t size = name.find('>') + 1;  // 0: there is none
+    const std::size_t size = name.find('>') + 1;  // 0: not found
     const std::int32_t gap = size > 0 ? table_.find(name.substr(0, size)) : TokenTable::no_token;
     if (is_gap(gap)) {
       append_part(model, text.substr(done, at - done), offset + done, tokens, ranges);
@@ -255,13 +257,13 @@ void Unigram::append_part(const Model& model, std::string_view part, std::size_t
   }
 }
 
-/// Of two models one may lack a token that the other has.
+/// Returns the unknown token: of two models, one may lack a token that the other has.
 std::int32_t Unigram::number_of_unknown(const std::string& text) const {
   const std::int32_t number = has_sides() ? table_.find(text) : TokenTable::no_token;
   return number == TokenTable::no_token || table_.is_special(number) ? table_.unknown() : number;
 }
 
-/// The byte of a token like "<0xE4>", where a model has it as one.
+/// Returns the byte of a token such as "<0xE4>", if the model uses it as a byte.
 std::optional<char> Unigram::byte_of(const std::string& token) const {
   const bool is_byte = token.size() == std::string_view("<0xE4>").size() && token.starts_with("<0x") &&
                        std::ranges::any_of(models_, [&](const Model& model) {
@@ -286,13 +288,14 @@ std::string Unigram::decode(std::span<const std::int32_t> tokens) const {
   }
   std::string text = has_bytes ? with_bytes(texts) : model.processor->DecodePieces(texts);
   if (!has_sides()) return text;
-  text = with_blanks(text);  // tokens of sources alone come back with their mark
-  // MarianTokenizer strips what it decodes. Runs that were imported without `added_tokens` keep the blank.
+  text = with_blanks(text);  // tokens that only sources have come with their word mark
+  // MarianTokenizer strips decoded text. Runs that were imported without `added_tokens` keep the blank.
   return added_.raw().empty() ? text : stripped(text);
 }
 
-/// The library decodes a character from its bytes only where all of them stand together, and makes several
-/// U+FFFD of others; so it says what each other token is, and bytes come as they are.
+/// Returns the text of tokens, of which some are bytes. The library decodes a character only if all of its
+/// bytes are adjacent, and makes several U+FFFD of other bytes. So it decodes the other tokens one by one,
+/// and bytes are copied.
 std::string Unigram::with_bytes(const std::vector<std::string>& tokens) const {
   const sentencepiece::ImmutableSentencePieceText decoded =
       models_.back().processor->DecodePiecesAsImmutableProto(tokens);

@@ -28,8 +28,8 @@ class SentencePieceProcessor;
 
 namespace encore::unigram {
 
-/// The line between tokens and models; behind it "NAME BASE64", once for "model", or for "source" and
-/// "target".
+/// The line between tokens and models. After it come lines "NAME BASE64": one with the name "model", or one
+/// each with "source" and "target".
 inline constexpr std::string_view models_header = "#sentencepiece";
 
 class Unigram final : public Tokenizer, public HasVocabularyLines, public HasTargetTokenizer {
@@ -42,20 +42,20 @@ class Unigram final : public Tokenizer, public HasVocabularyLines, public HasTar
   Unigram(const Options& options, const TokenizerContext& context);
   ~Unigram() override;
 
-  /// The tokens, `models_header`, and the models. Of a single one the first tokens are its own in its order;
-  /// more of them may follow, of which texts are cut into gaps alone.
+  /// Takes the tokens, `models_header`, and the models. The first tokens are those of a single model, in its
+  /// order. Of tokens that follow, only gaps are found in texts.
   void load(std::vector<std::string> vocabulary) override;
   void train(const TextCounts& texts) override;
   std::span<const std::string> vocabulary() const override { return table_.tokens(); }
   std::vector<std::string> vocabulary_lines() const override;
   std::optional<std::int32_t> find(Special role) const override { return table_.find(role); }
-  /// By the model of targets; a token of byte fallback gives its byte.
+  /// Decodes with the model of targets; a token of byte fallback becomes its byte.
   std::string decode(std::span<const std::int32_t> tokens) const override;
   const Tokenizer& target_tokenizer() const override;
 
  private:
   class Targets;
-  /// A SentencePiece model, which cuts text.
+  /// A SentencePiece model, which splits text into tokens.
   struct Model {
     std::string name, file;
     std::unique_ptr<sentencepiece::SentencePieceProcessor> processor;
@@ -67,13 +67,13 @@ class Unigram final : public Tokenizer, public HasVocabularyLines, public HasTar
                      std::vector<ByteRange>* ranges) const override;
   void append(const Model& model, std::string_view text, std::vector<std::int32_t>& tokens,
               std::vector<ByteRange>* ranges) const;
-  /// Encodes a part that begins `offset` bytes behind the beginning of its text, and has no added token.
+  /// Encodes a part without added tokens that begins `offset` bytes after the beginning of its text.
   void append_between_tokens(const Model& model, std::string_view part, std::size_t offset,
                              std::vector<std::int32_t>& tokens, std::vector<ByteRange>* ranges) const;
-  /// Likewise, of a part that has neither code nor gap.
+  /// As above, for a part that has neither a language code nor a gap.
   void append_part(const Model& model, std::string_view part, std::size_t offset,
                    std::vector<std::int32_t>& tokens, std::vector<ByteRange>* ranges) const;
-  /// Whether it stands for a gap.
+  /// Returns whether the token is a gap.
   bool is_gap(std::int32_t number) const;
   std::int32_t number_of_unknown(const std::string& text) const;
   std::optional<char> byte_of(const std::string& token) const;
@@ -83,7 +83,7 @@ class Unigram final : public Tokenizer, public HasVocabularyLines, public HasTar
   Training training_;
   tokenizers::AddedTokens added_;
   tokenizers::TokenTable table_;
-  std::vector<Model> models_;  ///< of sources, and of targets where that is another one
+  std::vector<Model> models_;  ///< of sources, and of targets if that is another model
   std::unique_ptr<Targets> targets_;
 };
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Long runs of characters that a model of SentencePiece has no token for. Its library makes one token of such
-// a run and copies it again with each character, so that a text of a megabyte takes minutes. What stands in
-// the middle of a long run changes nothing but where the token ends, and is left out here. Place in the flow:
-// unigram.cpp, before the library.
+// Shortens long runs of characters for which a SentencePiece model has no token. The library makes one token
+// of such a run and copies it for each character, so a text of a megabyte takes minutes. The middle of a long
+// run affects only where the token ends, and is left out here. unigram.cpp calls this before the library.
 #pragma once
 
 #include <cstddef>
@@ -17,19 +16,19 @@ namespace encore::unigram {
 
 struct ShortText {
   struct Gap {
-    std::size_t place;    ///< in `text`, within an unknown token
-    std::size_t missing;  ///< bytes that are left out up to here
+    std::size_t place;    ///< position in `text`, inside an unknown token
+    std::size_t missing;  ///< number of bytes left out so far
   };
 
   std::string text;
   std::vector<Gap> gaps = {};
 
-  /// Returns the range in the whole text.
+  /// Returns the corresponding range in the whole text.
   ByteRange whole(ByteRange range) const;
 };
 
-/// `is_one_unknown` cuts a text by the model and says whether nothing but one unknown token comes of it. It
-/// is asked about short texts only, some times for each character at most.
+/// Returns the text without the middle of long unknown runs. `is_one_unknown` returns whether the model makes
+/// exactly one unknown token of a text; it is called only for short texts, at most a few times per character.
 ShortText without_long_unknown_runs(std::string_view text,
                                     const std::function<bool(const std::string& text)>& is_one_unknown);
 
