@@ -6,20 +6,22 @@
 #
 # The target "components" makes all of them; the tests, ./exp build and an installation have them all.
 
-# TARGET makes FILE (below the build) and what it needs beyond exp and encore-worker, in about SECONDS.
+# Registers a component: TARGET makes FILE (a path in the build), in about SECONDS beyond exp and
+# encore-worker.
 function(encore_note_component NAME TARGET FILE SECONDS)
   set_property(GLOBAL APPEND PROPERTY ENCORE_COMPONENTS "${NAME} ${TARGET} ${FILE} ${SECONDS}")
   set_property(GLOBAL APPEND PROPERTY ENCORE_COMPONENT_TARGETS ${TARGET})
 endfunction()
 
-# A program in build/bin and in bin/ of an installation that is a component.
+# Adds a program in build/bin, and in bin/ of an installation, that is a component.
 function(encore_add_component NAME)
   cmake_parse_arguments(arg "" "SECONDS" "SOURCES;LIBRARIES" ${ARGN})
   encore_add_executable(${NAME} INSTALL SOURCES ${arg_SOURCES} LIBRARIES ${arg_LIBRARIES})
   encore_note_component(${NAME} ${NAME} bin/${NAME} ${arg_SECONDS})
 endfunction()
 
-# RESULT: a line "KIND NAME PLUGIN" for each type that the plugin registers, by plugin.add<Kind::KIND, ...>("NAME") in its sources.
+# Sets RESULT to a line "KIND NAME PLUGIN" for each type that the plugin registers by plugin.add<Kind::KIND,
+# ...>("NAME") in its sources.
 function(encore_read_offers RESULT PLUGIN)
   get_target_property(sources ${PLUGIN} SOURCES)
   get_target_property(folder ${PLUGIN} SOURCE_DIR)
@@ -38,8 +40,9 @@ function(encore_read_offers RESULT PLUGIN)
   set(${RESULT} "${lines}" PARENT_SCOPE)
 endfunction()
 
-# Called once, after all plugins are known: makes the target "plugins", everything under plugins/ with its manifests, and the list of what
-# they offer (config/catalogue.hpp, offers_file), so that exp knows the types of plugins that are not built yet.
+# Makes the target "plugins" (everything under plugins/ with its manifests), and the list of the types that
+# they offer (config/catalogue.hpp, offers_file), so that exp knows types of plugins that are not built yet.
+# Call it once, after all plugins are known.
 function(encore_finish_plugins)
   get_property(manifests GLOBAL PROPERTY ENCORE_PLUGINS)
   add_custom_target(plugins)
@@ -54,7 +57,7 @@ function(encore_finish_plugins)
   file(CONFIGURE OUTPUT ${ENCORE_PLUGIN_DIRECTORY}/offers.txt CONTENT "${all_offers}" @ONLY)
 endfunction()
 
-# Called once, after all components are known.
+# Makes the target "components" and writes components.txt. Call it once, after all components are known.
 function(encore_finish_components)
   get_property(targets GLOBAL PROPERTY ENCORE_COMPONENT_TARGETS)
   add_custom_target(components)

@@ -4,7 +4,7 @@
 # share/encore/template, share/encore/reports), so that a plugin can be built against either. Included last, when all targets are known.
 include(CMakePackageConfigHelpers)
 
-# Kokkos: our own is installed, that of the site is named where it lies.
+# Kokkos: our own is installed; that of the site is referred to where it is.
 set(ENCORE_SITE_KOKKOS "${Kokkos_DIR}")
 set(ENCORE_SITE_KOKKOS_KERNELS "${KokkosKernels_DIR}")
 if(ENCORE_OWN_KOKKOS)

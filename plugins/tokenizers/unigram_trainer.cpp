@@ -16,8 +16,8 @@ namespace {
 /// The number of byte and special tokens, without those for the characters of the text.
 constexpr std::int64_t fewest_with_bytes = 256 + 5;
 
-/// The most bytes of a sentence. The library copies each repeated part of a sentence, in a time that grows
-/// with the square of its length.
+/// The most bytes of a sentence. The library copies each repeated part of a sentence, which takes a time that
+/// grows with the square of its length.
 constexpr std::size_t longest_sentence = 4096;
 
 /// Passes each text once to the library, with its count after a tab, in the order of the texts. A longer text

@@ -1,5 +1,5 @@
-// Tokenizer "my_plugin": a word is cut into stretches of `length` letters, "Paris" with 3 into "Par" and
-// "is"; a stretch that is not in the vocabulary is [UNK]. Training keeps the most frequent ones.
+// Tokenizer "my_plugin": cuts a word into stretches of `length` letters: with 3, "Paris" into "Par" and "is".
+// A stretch that is not in the vocabulary is [UNK]. Training keeps the most frequent stretches.
 #include <algorithm>
 #include <unordered_map>
 
@@ -9,7 +9,7 @@ namespace my_plugin_tokenizer {
 
 using namespace encore;
 
-/// Returns where the letter that begins at `begin` ends: continuation bytes in UTF-8 are 10xxxxxx.
+/// Returns the end of the letter that begins at `begin`: continuation bytes in UTF-8 are 10xxxxxx.
 std::size_t next_letter(std::string_view text, std::size_t begin) {
   std::size_t end = begin + 1;
   while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) ++end;
@@ -58,8 +58,8 @@ class MyPluginTokenizer final : public Tokenizer {
     numbers_ = std::move(numbers);
   }
 
-  /// The special tokens, then the stretches by falling count, equal counts in the order of their bytes. Texts
-  /// may hold several words.
+  /// Makes the vocabulary: the special tokens, then stretches by falling count, equal counts in the order of
+  /// their bytes. Each of `texts` may have several words.
   void train(const TextCounts& texts) override {
     std::vector<std::string> vocabulary = {"[PAD]", "[UNK]", "[CLS]", "[SEP]"};
     std::map<std::string, std::int64_t> counts;
@@ -80,7 +80,7 @@ class MyPluginTokenizer final : public Tokenizer {
     return found == special_.end() ? std::nullopt : std::optional(found->second);
   }
 
-  /// Without white space: no token stands for it.
+  /// Returns the text of the tokens. White space is lost, because it has no tokens.
   std::string decode(std::span<const std::int32_t> tokens) const override {
     std::string text;
     for (const std::int32_t number : tokens)
@@ -90,7 +90,7 @@ class MyPluginTokenizer final : public Tokenizer {
   }
 
  protected:
-  /// What `encode` calls, from several threads at once: changes nothing but `pieces` and `ranges`.
+  /// Encodes a text. `encode` calls it on several threads at once, so it changes only `pieces` and `ranges`.
   void append_tokens(std::string_view text, std::vector<std::int32_t>& tokens,
                      std::vector<ByteRange>* ranges) const override {
     for (const std::string_view stretch : cut(text)) {

@@ -1,5 +1,5 @@
-// What only the author of "my_plugin" knows: the tokens that must come out, and what must be refused. The
-// rest (training twice, loading, threads) is checked by `exp plugin check`, the same for every plugin.
+// Tests of the tokenizer "my_plugin" that only its author can write: expected tokens, and refused options.
+// `exp plugin check` tests what every tokenizer must do (equal training twice, loading, threads).
 #include <cstdio>
 
 #include "my_plugin.cpp"
@@ -21,7 +21,7 @@ MyPluginTokenizer make(std::int64_t length, std::int64_t vocab_size) {
   return {options, {}};
 }
 
-/// The tokens of a text, each followed by a bar.
+/// Returns the tokens of a text, each followed by a bar.
 std::string tokens_of(const MyPluginTokenizer& tokenizer, std::string_view text) {
   std::vector<std::int32_t> numbers;
   tokenizer.encode(text, numbers);
