@@ -73,8 +73,7 @@ void choose_journal(Database& database) {
     try {
       database.text(wal ? "PRAGMA journal_mode = WAL" : "PRAGMA journal_mode = DELETE");
     } catch (const DatabaseError& error) {
-      if (!error.busy())
-        throw;  // in use: the mode only affects speed, and the next process sets it
+      if (!error.busy()) throw;  // in use: the mode only affects speed, and the next process sets it
     }
   }
   database.execute("PRAGMA synchronous = FULL");

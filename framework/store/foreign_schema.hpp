@@ -43,7 +43,7 @@ const std::vector<std::string>& own_columns(const std::string& table);
 void guard(Database& database);
 
 /// Calls require_no_triggers, require_own_schema and guard. For a file that this version has made, one
-/// comparison of texts replaces the first two.
+/// comparison of the schema replaces the first two.
 void require_own_file(Database& database);
 
 /// Switches the guard off while it lives, for VACUUM and ATTACH by Encore itself.

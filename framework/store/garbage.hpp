@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Garbage is files in the run folders that are no longer needed. `exp gc` finds and removes them, one run at a
-// time under the write lock of the database, so that no attempt can begin meanwhile. Add a new reason to the
-// enum GarbageKind.
+// Garbage is files in the run folders that are no longer needed. `exp gc` finds and removes them, one run at
+// a time under the write lock of the database, so that no attempt can begin meanwhile. Add a new reason to
+// the enum GarbageKind.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A lineage is the set of runs that retrain one another; one of them stands for all. The setting
+// A lineage is the set of runs that retrain one another; one of them represents all. The setting
 // train.retrains of a run names the run that it replaces. The result of the comparison is stored as an event,
 // and the promoted run has a tag. `exp retrain` writes both; selection.hpp (--promoted), `exp show` and
 // reports read them.

@@ -18,7 +18,7 @@ namespace encore {
 struct MergeReport {
   std::uint64_t records = 0;  ///< records that this call merged
   bool complete = true;       ///< the file is there, and every record of it was merged
-  std::string problem;  ///< where it is damaged, or why merging stopped; empty without a file
+  std::string problem;        ///< where it is damaged, or why merging stopped; empty without a file
 };
 
 struct SpoolSource {

@@ -29,7 +29,7 @@ struct Name {
   const std::size_t before = at == 0 ? std::string::npos : text.rfind('\n', at - 1);
   const std::size_t first = before == std::string::npos ? 0 : before + 1;
   const std::string line = text.substr(first, text.find('\n', first) - first);
-  // One blank for each letter before the position, not for each byte, so that the mark stands below the
+  // Writes one blank for each letter before the position, not each byte, so that the mark is below the
   // letter.
   const auto letters = std::count_if(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(at - first),
                                      [](char byte) { return (byte & 0xc0) != 0x80; });

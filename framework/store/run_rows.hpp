@@ -34,7 +34,7 @@ enum class RunState : std::uint8_t {
 const char* name_of(RunState state);
 std::optional<RunState> run_state_from(std::string_view name);
 
-/// Where rows came from that another database recorded (table origin).
+/// The origin of rows that another database recorded (table origin).
 struct OriginRow {
   std::string kind;    ///< merge, bundle or foreign
   std::string name;    ///< name of the merged file, without its folder

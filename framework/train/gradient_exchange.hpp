@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // GradientExchange adds up the gradients of the shards of a batch over ranks, with the bits of one process.
 // The flow is: TrainingStep -> here -> Communicator, between backward and update.
-//
+
 // Every block is cut into one range per rank, its owner. Rank r computes shards r, r + N, r + 2N, ...; of
 // each of them it sends to every owner the part of its gradient that lies in the owner's range. The owner
 // adds what it receives to gradients() in the order of the shards: the sum that end_shard() makes, for one
@@ -95,11 +95,11 @@ class GradientExchange {
   ParameterBlock& parameters_;
   const std::int64_t shards_;
   bool sliced_ = false;
-  std::vector<std::int64_t> borders_;        ///< elements, N + 1
-  std::vector<std::size_t> byte_borders_;    ///< the same in bytes
-  std::vector<std::size_t> square_borders_;  ///< in bytes, for the sums of squares of chunks
-  std::vector<Chunk> chunks_;                ///< of the trained parameters
-  std::vector<BlockRange> runs_;  ///< ranges that are added element by element
+  std::vector<std::int64_t> borders_;                   ///< elements, N + 1
+  std::vector<std::size_t> byte_borders_;               ///< the same in bytes
+  std::vector<std::size_t> square_borders_;             ///< in bytes, for the sums of squares of chunks
+  std::vector<Chunk> chunks_;                           ///< of the trained parameters
+  std::vector<BlockRange> runs_;                        ///< ranges that are added element by element
   std::vector<std::vector<BlockRange>> runs_of_nodes_;  ///< runs_ by first user (node)
   std::size_t next_node_ = 0;                           ///< of a round: nodes from here on are being sent
   std::vector<bool> filled_;                            ///< by shard

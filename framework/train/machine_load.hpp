@@ -28,10 +28,9 @@ class MachineLoad {
  private:
   struct Moment {
     std::optional<CpuTicks> ticks;
-    double own_ticks = 0.0;  ///< user and system time of this process
-    std::map<std::string, double>
-        thread_waited;                    ///< nanoseconds each thread waited for a CPU
-    std::optional<double> group_seconds;  ///< CPU time of the group that limits this process
+    double own_ticks = 0.0;                       ///< user and system time of this process
+    std::map<std::string, double> thread_waited;  ///< nanoseconds each thread waited for a CPU
+    std::optional<double> group_seconds;          ///< CPU time of the group that limits this process
   };
   Moment now() const;
 

@@ -28,7 +28,7 @@ struct StepReport {
   double seconds = 0.0;
 };
 
-/// Where training resumes from a checkpoint.
+/// The position at which training resumes from a checkpoint.
 struct Resumption {
   std::int64_t step = 0;         ///< the last step that is done
   std::int64_t total_steps = 0;  ///< of the whole run

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Chooses the number of threads with which a run trains while other programs use the machine, as a pure
 // function of load samples. machine_load.hpp samples, adaptive_threads.hpp applies.
-//
+
 // The model. Threads of a step wait for each other at the end of each kernel, a few thousand times a
 // second. A thread whose core another program uses comes late by a time slice of milliseconds, and all
 // others wait. So n threads that each get a share s of a core progress like n * s^n threads. As many

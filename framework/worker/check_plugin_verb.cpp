@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// check-plugin: opens one plugin as a run would and puts everything it offers through the contract suite. One
-// JSON object per line, written at once, so that the reader knows where a plugin that crashed was:
+// The verb check-plugin: opens one plugin as a run would and tests everything it offers with the contract
+// suite, for `exp plugin check`. encore-worker becomes its program (program.hpp).
+
+// It writes one JSON object per line at once, so that the reader knows which check a plugin crashed in:
 //   {"opening": FILE}   {"checks": [{"subject", "check"}...]}, all that follow   {"begin": SUBJECT, "check":
 //   NAME}
 //   {"subject", "check", "passed", "skipped", "unchecked", "detail"}   {"digest": NAME, "value": HEX}

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Layer "disentangled_attention": the attention of DeBERTa (He et al. 2021, section 3.1). A token is two
-// vectors, its content and its distance from the other token:
-//   score_ij = (q_i k_j + q_i kr_d + k_j qr_d) / sqrt(3 D),  d = min(max(i - j + R, 0), 2 R - 1),  R =
-//   max_distance,
-// kr and qr are products of a table of distances (2 R, C) with a matrix each, plus a bias. All heads and
-// both products share the table; each layer has its own (with model.groups those of a group share it). The
-// kernels stand in kernels/attention/disentangled_attention.cpp.
+// Layer "disentangled_attention": the attention of DeBERTa (He et al. 2021, section 3.1): score_ij = (q_i k_j
+// + q_i kr_d + k_j qr_d) / sqrt(3 D), d = min(max(i - j + R, 0), 2 R - 1), R = max_distance. kr and qr are
+// products of a table of distances (2 R, C) with a matrix each, plus a bias. All heads share the table; with
+// model.groups the layers of a group do. Kernels: kernels/attention/disentangled_attention.cpp.
 #include "multi_head_attention.hpp"
 
 namespace encore_disentangled_attention {

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Attention of each sequence over itself, the base of the attention layers in this folder:
-//   qkv = x Wqkv^T + b,  context = attention of q, k and v per head,  y = context Wout^T + b
-// AttentionOverSelf has the two products; MultiHeadAttention between them context = softmax(q k^T / sqrt(D) +
-// bias) v (Vaswani et al. 2017). A variant of it chooses the bias and the keys a query sees through
-// `pattern`, turns queries and keys by their position, or learns the bias. In a decoder the mask is causal,
-// and generation keeps keys and values from pass to pass. The weights (T, T) are never kept: backward, and
-// code that shows them, compute them again from qkv and the log of their sums. Read next: self_attention.cpp,
-// the plain one; rotary_attention.cpp, the one that turns;
-// linear_attention.cpp, another attention; cross_attention.cpp, over another stack.
+// The base classes of the attention layers in this folder: qkv = x Wqkv^T + b, context = attention of q, k
+// and v per head, y = context Wout^T + b. AttentionOverSelf has the two products; MultiHeadAttention adds
+// context = softmax(q k^T / sqrt(D) + bias) v (Vaswani et al. 2017), of which layers change `pattern` (bias
+// and visible keys), turn() or bias(). The weights (T, T) are never kept: they are computed again from qkv.
+// Read next: self_attention.cpp, rotary_attention.cpp, linear_attention.cpp.
 #pragma once
 
 #include <algorithm>

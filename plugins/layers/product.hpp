@@ -47,7 +47,8 @@ class Product {
     backward_parameters(step, dy, x);
     kernels::linear_backward_input(step.device(), dy, step.parameter(weight_), dx);
   }
-  /// As above, if x is the result of an activation: dx is multiplied by activation'(saved), see kernels.hpp.
+  /// Does the same if x is the result of an activation: dx is multiplied by activation'(saved), see
+  /// kernels.hpp.
   void backward(const Step& step, Tensor dy, Tensor x, Tensor dx, kernels::Activation activation,
                 Tensor saved) const {
     backward_parameters(step, dy, x);

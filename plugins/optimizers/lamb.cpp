@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Optimizer "lamb" (You et al. 2020, algorithm 2): Adam's step with decoupled decay, rescaled for each
-// parameter tensor so that its length is `rate` times that of the tensor:
-//   m = beta1 m + (1 - beta1) g,  v = beta2 v + (1 - beta2) g^2
-//   u = (m / (1 - beta1^step)) / (sqrt(v / (1 - beta2^step)) + epsilon) + decay x
-//   x -= rate ratio u,  ratio = |x| / |u|, or 1 where either is zero
-// Tensors that are not decayed (biases, norm gains) keep ratio 1, as in the authors' code: they are short,
-// and a bias that starts at zero could never leave it. Three passes: moments and norms of each chunk; the
-// ratio of each segment from its chunks in order; the update. Chunks without a gradient get the same bits as
-// if it had been read; for those with zero moments neither moments nor gradient are touched.
+// tensor:
+//   m = beta1 m + (1 - beta1) g,  v = beta2 v + (1 - beta2) g^2,  x -= rate ratio u,  ratio = |x| / |u| (or
+//   1) u = (m / (1 - beta1^step)) / (sqrt(v / (1 - beta2^step)) + epsilon) + decay x
+// Tensors without decay (biases, norm gains) keep ratio 1, as in the authors' code: a bias of zero could
+// never change. Three passes: moments and norms of chunks; ratios of segments from their chunks in order; the
+// update.
 #include <cmath>
 
 #include <encore/plugin.hpp>

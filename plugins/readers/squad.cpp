@@ -23,7 +23,7 @@ constexpr std::size_t most_bytes = std::size_t{1} << 20;  // limit of a context,
 constexpr std::size_t most_listed = 10;
 /// A message searches an answer elsewhere in its context only up to this many bytes.
 constexpr std::size_t longest_searched = 200;
-/// Each record has a copy of its context, so many short questions about a long context could need a thousand
+/// Each record has a copy of its context, and many short questions about a long context could need a thousand
 /// times the size of the file. All contexts may have at most this many times its bytes. In SQuAD it is 3.
 constexpr std::size_t most_context_copies = 64;
 constexpr std::size_t contexts_always_kept = std::size_t{16} << 20;

@@ -24,7 +24,7 @@ inline void put_text(std::string_view text, std::vector<std::int32_t>& to) {
   }
 }
 
-/// Returns all texts that put_text wrote. Throws Error if the integers have another form.
+/// Returns each text that put_text wrote. Throws Error if the integers have another form.
 inline std::vector<std::string> texts_in(std::span<const std::int32_t> values) {
   std::vector<std::string> texts;
   while (!values.empty()) {

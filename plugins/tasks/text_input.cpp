@@ -20,7 +20,7 @@ void cut(std::vector<std::int32_t>& ids, std::size_t begin, std::size_t kept) {
   ids.resize(std::min(ids.size(), begin + kept));
 }
 
-/// Throws Error unless the line is a pair. A blank line is a pair of two empty texts.
+/// Throws Error unless the line is a pair. A blank line is a pair of two empty parts.
 void require_pair(const std::string& line) {
   const std::ptrdiff_t tabs = std::ranges::count(line, '\t');
   if (tabs == 1 || (tabs == 0 && trimmed(line).empty())) return;

@@ -62,7 +62,7 @@ class TextInput {
   bool pairs_ = false;
 };
 
-/// How many tokens of two texts to keep if there is room for `room`.
+/// How many tokens of each text of a pair to keep if there is room for `room`.
 struct KeptTokens {
   std::size_t first = 0, second = 0;
 };

@@ -45,7 +45,7 @@ std::int32_t append_tokens(const std::string& text, const Tokenizer& tokenizer, 
   return static_cast<std::int32_t>(tokens - kept);
 }
 
-/// Sums of a column with one count per text: how many texts were cut, and by how many tokens.
+/// Sums of a column with one count per text: how many examples were cut, and by how many tokens.
 struct Cuts {
   std::int64_t texts = 0, tokens = 0;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // TextToText: the base class of the tasks translate and summarize, which generate a text from a text with an
 // encoder and a decoder. They differ in the scores of generated text. The flow is: records with `source` and
-// `target` -> rows of both stacks, targets of the decoder -> losses, and texts that the model generates
+// `target` -> rows of both stacks, targets of the decoder -> losses, and text that the model generates
 // (Task::decoding) -> statistics and answers.
 #pragma once
 
@@ -47,8 +47,8 @@ class TextToText : public Task {
   std::vector<ColumnRule> columns() const override;
   /// Encodes a record. The encoder reads the source and the token `end`. The decoder reads the token of
   /// target_start and the target, and must predict the target and `end`. With source_start and target_begins,
-  /// the texts begin with `start`. Tokens beyond max_length are cut at the end of each side. Without a
-  /// target, the decoder reads the tokens with which every target begins.
+  /// source and target begin with `start`. Tokens beyond max_length are cut at the end of each side. Without
+  /// a target, the decoder reads the tokens with which every target begins.
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
               EncodedExample& to) const override;
   SetDescription describe(const ExampleSet& set) const override;

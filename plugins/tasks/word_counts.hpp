@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // WordCounts: counts words, with or without their white space, from which a tokenizer is trained. Tasks that
-// read whole texts use it in Task::text_counts.
+// read a whole text use it in Task::text_counts.
 #pragma once
 
 #include <algorithm>

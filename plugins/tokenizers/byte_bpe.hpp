@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ByteBpe: byte-level byte-pair encoding (Sennrich et al. 2016, Radford et al. 2019). Text is cut into words
-// as GPT-2 cuts it, a word into its bytes, and neighbouring tokens are merged. Which are, and in which order,
-// a vocabulary says in one of two ways. One that is trained here is a list of tokens: neighbours are merged
-// while the list holds what they make together, that with the lowest number first. In one from elsewhere
-// (RoBERTa, GPT-2) the merges stand behind the tokens, in their order, and text is cut exactly as the package
-// `tokenizers` cuts it. Any bytes can be encoded, none becomes [UNK], and the tokens of a text, put together,
-// are the text. Of the special tokens the mask alone is made of text, where it is written there, unless the
-// option added_tokens names more. Read next:
-// merge_neighbours.hpp; training: byte_bpe_trainer.hpp; plugin entry: byte_bpe_plugin.cpp.
+// ByteBpe: byte-level byte-pair encoding (Sennrich et al. 2016, Radford et al. 2019). A text is split into
+// words as in GPT-2, a word into bytes, and neighbouring tokens are merged: by the list of merges if the
+// vocabulary has one (RoBERTa, GPT-2; equal to the package `tokenizers`), otherwise into the token with the
+// lowest number. No text becomes [UNK], and the tokens together are the text. Read next:
+// merge_neighbours.hpp, byte_bpe_trainer.hpp.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Unigram: finds the SentencePiece models in the lines of a vocabulary, and turns texts into tokens and back
+// Unigram: finds the SentencePiece models in the lines of a vocabulary, and turns text into tokens and back
 // with them. unigram_plugin.cpp registers it. Read unigram.hpp first.
 #include "unigram.hpp"
 

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Unigram: tokens of SentencePiece (Kudo 2018), cut by its own library. White space becomes the mark "▁" of
-// the token behind it, a text is normalised as its model says, and of all ways to cut it the most probable
-// one is taken; what the model has no token for is its unknown token, or with byte fallback a token for each
-// byte. A vocabulary has one model for all texts, which numbers the tokens; or one for sources and one for
-// targets (Marian), whose tokens are numbered by their text. Then ">>de<<" in front of a text is a token of
-// its own, by which a model is told the language to write. Behind the tokens of a single model there may be
-// gaps (T5), "<extra_id_0>" and so on, which are tokens of their own wherever they stand in a text, as are
-// the tokens of `added_tokens`. Read next: unigram_trainer.hpp; plugin entry: unigram_plugin.cpp.
+// Unigram: tokens of SentencePiece (Kudo 2018), cut by its own library into the most probable tokens; white
+// space becomes the mark "▁" of the next token. A vocabulary has one model, or one for sources and one for
+// targets (Marian, where ">>de<<" before a text is a token that selects the language). After the tokens of a
+// single model there may be gaps (T5: "<extra_id_0>"), which are tokens anywhere in a text. Read next:
+// unigram_trainer.hpp.
 #pragma once
 
 #include <memory>
@@ -43,7 +40,7 @@ class Unigram final : public Tokenizer, public HasVocabularyLines, public HasTar
   ~Unigram() override;
 
   /// Takes the tokens, `models_header`, and the models. The first tokens are those of a single model, in its
-  /// order. Of tokens that follow, only gaps are found in texts.
+  /// order. Of tokens that follow, only gaps are found in a text.
   void load(std::vector<std::string> vocabulary) override;
   void train(const TextCounts& texts) override;
   std::span<const std::string> vocabulary() const override { return table_.tokens(); }

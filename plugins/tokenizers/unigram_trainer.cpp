@@ -20,7 +20,7 @@ constexpr std::int64_t fewest_with_bytes = 256 + 5;
 /// grows with the square of its length.
 constexpr std::size_t longest_sentence = 4096;
 
-/// Passes each text once to the library, with its count after a tab, in the order of the texts. A longer text
+/// Passes each text once to the library, with its count after a tab, in the order of the map. A longer text
 /// is cut, at a blank if it has one: tokens do not contain blanks.
 class CountedTexts final : public sentencepiece::SentenceIterator {
  public:

@@ -28,7 +28,7 @@ struct ShortText {
 };
 
 /// Returns the text without the middle of long unknown runs. `is_one_unknown` returns whether the model makes
-/// exactly one unknown token of a text; it is called only for short texts, at most a few times per character.
+/// exactly one unknown token of a text; it is called only for short parts, at most a few times per character.
 ShortText without_long_unknown_runs(std::string_view text,
                                     const std::function<bool(const std::string& text)>& is_one_unknown);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The task "lm": encodes texts as windows in which each row's target is the next token, and turns losses into
-// counts. A window does not see what lies before it, so its first tokens are the hardest to predict. Read
-// lm.hpp first.
+// The task "lm": encodes each text as windows in which each row's target is the next token, and turns losses
+// into counts. A window does not see what lies before it, so its first tokens are the hardest to predict.
+// Read lm.hpp first.
 #include "lm.hpp"
 
 #include <algorithm>

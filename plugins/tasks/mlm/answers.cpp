@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The second half of the task "mlm": turns the head's predictions for masked rows into measures, and into
-// answers for a user. The first half, which encodes texts, is mlm.cpp. Read mlm.hpp first.
+// answers for a user. The first half, which encodes records, is mlm.cpp. Read mlm.hpp first.
 #include <charconv>
 
 #include "columns.hpp"

@@ -14,7 +14,7 @@ inline constexpr const char* candidates_output = "candidates";
 inline constexpr const char* probabilities_output = "probabilities";
 inline constexpr const char* losses_output = "losses";
 inline constexpr const char* next_output = "next";
-/// A field that marks records typed by a user, who has masked them already.
+/// A field that marks records typed by a user, with masks in them.
 inline constexpr const char* typed_field = "typed";
 
 }  // namespace encore::mlm

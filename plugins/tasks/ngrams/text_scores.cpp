@@ -18,7 +18,7 @@ std::string column(const char* name, std::size_t order) {
   return std::string(name) + "_" + std::to_string(order);
 }
 
-/// Returns F1, given the number of common units and of units in both texts.
+/// Returns F1, given the number of common units and of units on both sides.
 double f1_of(std::size_t common, std::size_t written, std::size_t reference) {
   if (common == 0) return 0.0;
   const double precision = static_cast<double>(common) / static_cast<double>(written),

@@ -22,7 +22,7 @@ struct AnswerScore {
 
 /// Scores an answer by the rules of evaluate-v1.1.py or, with `no_answer`, of evaluate-v2.0.py: exact match
 /// and F1 of words, the best over the true answers. A missing truth or prediction is the empty text; in 2.0
-/// two empty texts match.
+/// an empty text matches an empty text.
 AnswerScore score_answer(std::string_view predicted, std::span<const std::string> truths, bool no_answer);
 
 /// Adds the next example to `statistics`. `key` separates questions with and without an answer.

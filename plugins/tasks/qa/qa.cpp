@@ -127,16 +127,15 @@ TextCounts Qa::text_counts(const Records& train) const {
 // --- encoding ---
 
 std::vector<ColumnRule> Qa::columns() const {
-  return {
-      {.name = "start",
-       .space = Space::sequences,
-       .truth = true},  // rows of the answer in its window; 0: none
-      {.name = "end", .space = Space::sequences, .truth = true},
-      {.name = segments_column},                          // 0: [CLS] question [SEP]; 1: window [SEP]
-      {.name = "cut_pieces", .space = Space::sequences},  // tokens cut at the end of the question
-      {.name = "ranges", .space = Space::ragged},         // bytes [begin, end) of each context token
-      {.name = "context", .space = Space::ragged},        // its text, in the first window
-      {.name = "answers", .space = Space::ragged, .truth = true}};  // all true ones, in the first window
+  return {{.name = "start",
+           .space = Space::sequences,
+           .truth = true},  // rows of the answer in its window; 0: none
+          {.name = "end", .space = Space::sequences, .truth = true},
+          {.name = segments_column},                          // 0: [CLS] question [SEP]; 1: window [SEP]
+          {.name = "cut_pieces", .space = Space::sequences},  // tokens cut at the end of the question
+          {.name = "ranges", .space = Space::ragged},         // bytes [begin, end) of each context token
+          {.name = "context", .space = Space::ragged},        // its text, in the first window
+          {.name = "answers", .space = Space::ragged, .truth = true}};  // all true ones, in the first window
 }
 
 std::vector<OutputRule> Qa::outputs() const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The task "summarize": lists the measures of tokens (text_to_text.hpp), then those of whole texts (ROUGE).
-// Read summarize.hpp first.
+// The task "summarize": lists the measures of tokens (text_to_text.hpp), then those of the whole text
+// (ROUGE). Read summarize.hpp first.
 #include "summarize.hpp"
 
 #include "ngrams/text_scores.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The task "translate": lists the measures of tokens (text_to_text.hpp), then those of whole texts (BLEU,
+// The task "translate": lists the measures of tokens (text_to_text.hpp), then those of the whole text (BLEU,
 // chrF). Read translate.hpp first.
 #include "translate.hpp"
 
