@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Optimizer "lamb" (You et al. 2020, algorithm 2): Adam's step with decoupled decay, rescaled for each
-// tensor:
-//   m = beta1 m + (1 - beta1) g,  v = beta2 v + (1 - beta2) g^2,  x -= rate ratio u,  ratio = |x| / |u| (or
-//   1) u = (m / (1 - beta1^step)) / (sqrt(v / (1 - beta2^step)) + epsilon) + decay x
-// Tensors without decay (biases, norm gains) keep ratio 1, as in the authors' code: a bias of zero could
-// never change. Three passes: moments and norms of chunks; ratios of segments from their chunks in order; the
-// update.
+// Optimizer "lamb" (You et al. 2020, algorithm 2): Adam's step with decoupled decay, rescaled per tensor:
+//   m = beta1 m + (1 - beta1) g,  v = beta2 v + (1 - beta2) g^2,  x -= rate ratio u,  ratio = |x| / |u|
+//   u = (m / (1 - beta1^step)) / (sqrt(v / (1 - beta2^step)) + epsilon) + decay x
+// The ratio is 1 if either length is zero, and for tensors without decay (biases, norm gains), as in the
+// authors' code. Three passes: moments and norms of chunks; ratios of segments; the update.
 #include <cmath>
 
 #include <encore/plugin.hpp>
