@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Components: what ./exp builds when a call first needs it, and rebuilds with the rest from then on: programs that hold some verbs, the plugins
-# that ship, and what plugins of others link. The one list of them, build/<backend>/components.txt, has a line for each, which ./exp reads:
-#
-#   NAME TARGET FILE SECONDS     "exp-report exp-report bin/exp-report 130"; seconds of one core, for what ./exp says of the time
-#
-# The target "components" makes all of them; the tests, ./exp build and an installation have them all.
+# Components: targets that ./exp builds when a call first needs them, and rebuilds with the rest from then on:
+# programs for some verbs, the plugins that ship, and what foreign plugins link.
+# build/<backend>/components.txt lists them for ./exp, one per line:
+#   NAME TARGET FILE SECONDS     for example "exp-report exp-report bin/exp-report 130"; seconds of one core
+# The target "components" builds all; so do the tests, ./exp build and an installation.
 
 # Registers a component: TARGET makes FILE (a path in the build), in about SECONDS beyond exp and
 # encore-worker.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# How a plugin is built: the public functions, used by the tree for everything under plugins/ and, through find_package(encore), by
-# everybody else. Needs ENCORE_BACKEND and the targets encore::compile_options, sdk, kernels, testing, manifest and exp.
+# The public functions that build plugins: the tree uses them for plugins/, other projects through
+# find_package(encore). Needs ENCORE_BACKEND and the targets encore::compile_options, sdk, kernels, testing,
+# manifest and exp. Signatures are an interface for other projects and stay compatible.
 #
 #   encore_add_plugin(NAME [layer|head|tokenizer|optimizer|schedule|task|reader] [HOST] SOURCES file... [LIBRARIES target...])
 #   encore_add_plugin_test(NAME SOURCES file... [LIBRARIES target...] [CHECK argument...])

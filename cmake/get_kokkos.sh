@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Makes sure that Kokkos, and for HIP Kokkos Kernels, exist as shared libraries for one backend, and prints their install prefix.
-# Called by cmake/dependencies.cmake whenever CMake found no Kokkos of the site; a site that has its own
-# Kokkos never gets here. The prefix is named after everything that decides what the libraries contain (versions, options, compiler,
-# processor), so a changed machine makes a second one beside the first instead of a subtly wrong program. What is built there has no folder
-# of this machine in it, so that two users get the same bytes.
+# Builds Kokkos, and for HIP Kokkos Kernels, as shared libraries for one backend unless they exist, and prints
+# their install prefix. cmake/dependencies.cmake calls it if CMake found no Kokkos of the site. The name of
+# the prefix contains everything that affects the libraries (versions, options, compiler, processor), so a
+# changed machine gets a second prefix. The libraries contain no folder of this machine, so that two users get
+# equal bytes.
 #
 #   cmake/get_kokkos.sh openmp|cuda|hip [--find]
 #

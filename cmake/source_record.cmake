@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Which source a build was made from, as files beside its programs (docs/concepts/identity.md). Two scripts in one:
+# Records which source a build was made from, as files beside its programs (docs/concepts/identity.md).
+# source.cmake runs this script in two forms:
 #
 #   cmake -DROOT=DIR -DSTATE=PREFIX -P cmake/source_record.cmake
 #       PREFIX.json and PREFIX.diff: the commit of Encore's own repository and what differs from it, untracked

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The functions that every CMakeLists.txt of the tree uses, so that backends, warnings, output folders and manifests are decided once.
+# The functions with which every CMakeLists.txt of the tree adds its targets, so that backends, warnings,
+# output folders and manifests are decided in one place.
 #
 #   encore_add_library(NAME [SHARED] [SDK] [SOURCES file...] [KERNELS file...] [LIBRARIES target...])
 #   encore_add_executable(NAME [INSTALL] SOURCES file... [LIBRARIES target...])
