@@ -52,8 +52,8 @@ Metric leading_metric(Store& store, const std::vector<RunRow>& runs);
 
 /// Returns a measure of the run's result, such as "test/f1".
 std::optional<double> result_measure(const RunRow& run, const std::string& name);
-/// Like result_measure(), for judging a run. Returns nothing if the measure selected the run's checkpoint and
-/// is undefined on the development set, whatever number was stored.
+/// Returns the same measure for judging a run. Returns nothing if the measure selected the run's checkpoint
+/// and is undefined on the development set, whatever number was stored.
 std::optional<double> judged_measure(Store& store, const RunRow& run, const std::string& name);
 
 }  // namespace encore

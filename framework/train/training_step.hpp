@@ -27,7 +27,7 @@ class TrainingStep {
   /// `clip_norm`: the largest norm of a gradient; 0: no clipping. Model and optimizer must outlive the step.
   /// `optimizer_owner`: the name for the crash line (record/crash_line.hpp).
   TrainingStep(Model& model, Optimizer& optimizer, double clip_norm, const std::string& optimizer_owner = "");
-  /// For several ranks, which divide the shards. Make it before the optimizer's states.
+  /// Makes a step for several ranks, which divide the shards. Make it before the optimizer's states.
   TrainingStep(Model& model, Optimizer& optimizer, double clip_norm, const std::string& optimizer_owner,
                Communicator& ranks, std::int64_t shards);
 
