@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Compiles and links what differs for AMD GPUs with hipcc: the worker, the plugins and their tests; no GPU is needed. Outside CI, because
-# it installs a second compiler. Other targets ("all") stand behind it: cmake/build_hip.sh [targets]
+# Compiles and links with hipcc what differs for AMD GPUs: the worker, the plugins and their tests; no GPU is
+# needed. It is called by hand, not in CI, because it installs a second compiler. Other targets ("all") can be
+# given: cmake/build_hip.sh [targets]
 #
 # On Debian 12 (hipcc 5.2.3): clang 15, which its hipcc calls, crashes on C++20 as soon as a class holds a std::pair of libstdc++ 12.
 # Debian also has clang 16, which does not, but its hipcc has the name of clang 15 written into it. So a copy of hipcc is made in the

@@ -1,25 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Components: what ./exp builds when a call first needs it, and rebuilds with the rest from then on: programs that hold some verbs, the plugins
-# that ship, and what plugins of others link. The one list of them, build/<backend>/components.txt, has a line for each, which ./exp reads:
-#
-#   NAME TARGET FILE SECONDS     "exp-report exp-report bin/exp-report 130"; seconds of one core, for what ./exp says of the time
-#
-# The target "components" makes all of them; the tests, ./exp build and an installation have them all.
+# Components: targets that ./exp builds when a call first needs them, and rebuilds with the rest from then on:
+# programs for some verbs, the plugins that ship, and what foreign plugins link.
+# build/<backend>/components.txt lists them for ./exp, one per line:
+#   NAME TARGET FILE SECONDS     for example "exp-report exp-report bin/exp-report 130"; seconds of one core
+# The target "components" builds all; so do the tests, ./exp build and an installation.
 
-# TARGET makes FILE (below the build) and what it needs beyond exp and encore-worker, in about SECONDS.
+# Registers a component: TARGET makes FILE (a path in the build), in about SECONDS beyond exp and
+# encore-worker.
 function(encore_note_component NAME TARGET FILE SECONDS)
   set_property(GLOBAL APPEND PROPERTY ENCORE_COMPONENTS "${NAME} ${TARGET} ${FILE} ${SECONDS}")
   set_property(GLOBAL APPEND PROPERTY ENCORE_COMPONENT_TARGETS ${TARGET})
 endfunction()
 
-# A program in build/bin and in bin/ of an installation that is a component.
+# Adds a program in build/bin, and in bin/ of an installation, that is a component.
 function(encore_add_component NAME)
   cmake_parse_arguments(arg "" "SECONDS" "SOURCES;LIBRARIES" ${ARGN})
   encore_add_executable(${NAME} INSTALL SOURCES ${arg_SOURCES} LIBRARIES ${arg_LIBRARIES})
   encore_note_component(${NAME} ${NAME} bin/${NAME} ${arg_SECONDS})
 endfunction()
 
-# RESULT: a line "KIND NAME PLUGIN" for each type that the plugin registers, by plugin.add<Kind::KIND, ...>("NAME") in its sources.
+# Sets RESULT to a line "KIND NAME PLUGIN" for each type that the plugin registers by plugin.add<Kind::KIND,
+# ...>("NAME") in its sources.
 function(encore_read_offers RESULT PLUGIN)
   get_target_property(sources ${PLUGIN} SOURCES)
   get_target_property(folder ${PLUGIN} SOURCE_DIR)
@@ -38,8 +39,9 @@ function(encore_read_offers RESULT PLUGIN)
   set(${RESULT} "${lines}" PARENT_SCOPE)
 endfunction()
 
-# Called once, after all plugins are known: makes the target "plugins", everything under plugins/ with its manifests, and the list of what
-# they offer (config/catalogue.hpp, offers_file), so that exp knows the types of plugins that are not built yet.
+# Makes the target "plugins" (everything under plugins/ with its manifests), and the list of the types that
+# they offer (config/catalogue.hpp, offers_file), so that exp knows types of plugins that are not built yet.
+# Call it once, after all plugins are known.
 function(encore_finish_plugins)
   get_property(manifests GLOBAL PROPERTY ENCORE_PLUGINS)
   add_custom_target(plugins)
@@ -54,7 +56,7 @@ function(encore_finish_plugins)
   file(CONFIGURE OUTPUT ${ENCORE_PLUGIN_DIRECTORY}/offers.txt CONTENT "${all_offers}" @ONLY)
 endfunction()
 
-# Called once, after all components are known.
+# Makes the target "components" and writes components.txt. Call it once, after all components are known.
 function(encore_finish_components)
   get_property(targets GLOBAL PROPERTY ENCORE_COMPONENT_TARGETS)
   add_custom_target(components)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Everything Encore uses and does not write itself. All of it comes from the system, except Kokkos and, for HIP, Kokkos Kernels: kokkos.cmake.
-# Read next: targets.cmake.
+# Finds the libraries that Encore uses. All come from the system, except Kokkos and, for HIP, Kokkos Kernels
+# (kokkos.cmake). The top CMakeLists.txt includes it after options.cmake. Read next: targets.cmake.
 
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
@@ -8,7 +8,7 @@ find_package(Threads REQUIRED)
 # --- Kokkos -----------------------------------------------------------------------------------------------------------------------
 if(ENCORE_BACKEND STREQUAL CUDA)
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-    # The number in Kokkos' name of the GPU, as in get_kokkos.sh.
+    # The GPU by Kokkos' name and its number, as in get_kokkos.sh.
     set(gpu HOPPER90)
     if(DEFINED ENV{ENCORE_GPU_ARCH})
       set(gpu $ENV{ENCORE_GPU_ARCH})
@@ -35,8 +35,8 @@ add_library(encore_tomlplusplus INTERFACE)
 target_include_directories(encore_tomlplusplus SYSTEM INTERFACE ${TOMLPLUSPLUS_INCLUDE_DIR})
 add_library(tomlplusplus::tomlplusplus ALIAS encore_tomlplusplus)
 
-# oneDNN: float32 and bfloat16 products at the machine's peak. Its CMake package carries no usable imported target on every system, a
-# library and a header are all that is needed.
+# oneDNN: float32 and bfloat16 products at the machine's peak. Its CMake package has no usable target on some
+# systems; a library and a header are all that is needed.
 find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.hpp)
 find_library(DNNL_LIBRARY dnnl)
 option(ENCORE_ONEDNN "Use oneDNN for products on the host if it is there" ON)
@@ -47,13 +47,13 @@ if(ENCORE_ONEDNN AND DNNL_INCLUDE_DIR AND DNNL_LIBRARY)
   target_compile_definitions(encore_onednn INTERFACE ENCORE_HAVE_ONEDNN=1)
   message(STATUS "Products on the host: oneDNN (${DNNL_LIBRARY})")
 else()
-  # NOTICE goes to stderr: ./exp shows it, and hides what merely worked.
+  # NOTICE goes to stderr, which ./exp shows; it hides the rest of a successful configuration.
   message(NOTICE "Products on the host: Encore's own, because oneDNN is missing or switched off. They are slower; "
                  "Debian's package is libdnnl-dev.")
 endif()
 
 # SentencePiece splits text for the tokenizer "unigram"; its header does not depend on protocol buffers. Its
-# package file names both libraries, and names a folder of headers only if that is not the system's.
+# package file lists both libraries, and a folder of headers only if that is not the system's.
 pkg_check_modules(sentencepiece QUIET IMPORTED_TARGET sentencepiece)
 option(ENCORE_SENTENCEPIECE "Build the tokenizer unigram if SentencePiece is there" ON)
 if(ENCORE_SENTENCEPIECE AND TARGET PkgConfig::sentencepiece)
@@ -65,7 +65,7 @@ else()
                  "need it; Debian's package is libsentencepiece-dev.")
 endif()
 
-# MPI: ranks that train one run together. Its C interface only.
+# MPI, for ranks that train one run together. Only its C interface is used.
 option(ENCORE_MPI "Train with several ranks (exp run --ranks) if MPI is there" ON)
 set(mpi_state off)
 if(ENCORE_MPI)

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The CUDA compiler, as Encore and every plugin for it use it: in the tree, and installed beside encore-config.cmake. Included for the
-# CUDA backend only. CMAKE_CUDA_ARCHITECTURES must be the one Kokkos was built for.
+# Settings of the CUDA compiler for Encore and every plugin, in the tree and in an installation (beside
+# encore-config.cmake). It is included only for the CUDA backend. CMAKE_CUDA_ARCHITECTURES must be the one for
+# which Kokkos was built.
 
 if(NOT DEFINED CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX} AND EXISTS /usr/local/cuda/bin/nvcc)
   set(CMAKE_CUDA_COMPILER /usr/local/cuda/bin/nvcc)
 endif()
 enable_language(CUDA)
 find_package(CUDAToolkit REQUIRED)
-# CMake 3.25 does not know that nvcc supports C++20. These lines add what later versions know.
+# CMake 3.25 does not know that nvcc supports C++20. These lines add what later versions of CMake know.
 if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
   set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")

@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# How a plugin is built: the public functions, used by the tree for everything under plugins/ and, through find_package(encore), by
-# everybody else. Needs ENCORE_BACKEND and the targets encore::compile_options, sdk, kernels, testing, manifest and exp.
+# The public functions that build plugins: the tree uses them for plugins/, other projects through
+# find_package(encore). Needs ENCORE_BACKEND and the targets encore::compile_options, sdk, kernels, testing,
+# manifest and exp. Signatures are an interface for other projects and stay compatible.
 #
 #   encore_add_plugin(NAME [layer|head|tokenizer|optimizer|schedule|task|reader] [HOST] SOURCES file... [LIBRARIES target...])
 #   encore_add_plugin_test(NAME SOURCES file... [LIBRARIES target...] [CHECK argument...])
 
-# Where plugins are built: NAME.so with NAME.json beside it. The folder to name in plugin_path.
+# The folder in which plugins are built: NAME.so with NAME.json beside it. Users put this folder into
+# plugin_path.
 if(NOT DEFINED ENCORE_PLUGIN_DIRECTORY)
   set(ENCORE_PLUGIN_DIRECTORY ${CMAKE_BINARY_DIR}/plugins)
 endif()
 
-# RESULT: what FLAG (-march=native) means to the compiler on this machine: its name of the processor and, because machines of one name differ
-# in what their kernel or hypervisor lets through, the beginning of the SHA-256 of the macros that the flag brings. `icelake-server-5f0c91d2`.
+# Sets RESULT to what FLAG (-march=native) means on this machine: the compiler's name of the processor, and
+# the beginning of the SHA-256 of the macros that the flag defines, because machines with one name differ in
+# what their kernel or hypervisor allows: `icelake-server-5f0c91d2`.
 function(encore_resolve_processor RESULT FLAG)
   execute_process(COMMAND ${CMAKE_CXX_COMPILER} ${FLAG} -x c++ -E -dM /dev/null OUTPUT_VARIABLE with ERROR_QUIET)
   execute_process(COMMAND ${CMAKE_CXX_COMPILER} -x c++ -E -dM /dev/null OUTPUT_VARIABLE without ERROR_QUIET)
@@ -32,9 +35,9 @@ function(encore_resolve_processor RESULT FLAG)
   set(${RESULT} ${name}-${digest} PARENT_SCOPE)
 endfunction()
 
-# What a plugin and the worker that loads it must agree on, computed from the compiler and the Kokkos of the project that configures now
-# (config/fingerprint.hpp). SDK is the folder that holds encore/plugin.hpp. In a list the fields would fall apart at their
-# semicolons; RESULT is one string.
+# Sets RESULT to the fingerprint: what a plugin and the worker that loads it must agree on, computed from the
+# compiler and the Kokkos of the current project (config/fingerprint.hpp). SDK is the folder with
+# encore/plugin.hpp. RESULT is one string, because a list would split its fields at semicolons.
 function(encore_compute_fingerprint RESULT SDK)
   execute_process(COMMAND ${CMAKE_CXX_COMPILER} -x c++ -std=c++20 -E -dM -include version /dev/null
                   OUTPUT_VARIABLE macros ERROR_QUIET)
@@ -72,14 +75,15 @@ function(encore_compute_fingerprint RESULT SDK)
   set(${RESULT} "${fingerprint}" PARENT_SCOPE)
 endfunction()
 
-# Gives every target that includes the SDK the fingerprint it is compiled with, as a string of C++.
+# Compiles the fingerprint into TARGET as a C++ string. Every target that includes the SDK needs it.
 function(encore_set_fingerprint TARGET FINGERPRINT)
   string(REPLACE ";" "\\;" escaped "${FINGERPRINT}")
   set_property(TARGET ${TARGET} PROPERTY INTERFACE_COMPILE_DEFINITIONS "ENCORE_FINGERPRINT=\"${escaped}\"")
 endfunction()
 
-# Source files are named from the root of their project in __FILE__, std::source_location and debug information, so that the bytes of
-# TARGET do not depend on the folder or the user that it is compiled in: a run knows its plugins by their SHA-256.
+# Names source files relative to the root of their project in __FILE__, std::source_location and debug
+# information, so that the bytes of TARGET do not depend on the folder or the user: a run identifies its
+# plugins by SHA-256.
 function(encore_map_paths TARGET)
   set(folders ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${ENCORE_FOLDERS})
   foreach(folder IN LISTS folders)
@@ -126,13 +130,14 @@ function(encore_apply_common TARGET VISIBILITY)
   endif()
 endfunction()
 
-# The manifest FILE of the plugin TARGET, as part of the build (target TARGET_manifest).
+# Writes the manifest FILE of the plugin TARGET in the build (target TARGET_manifest).
 function(encore_write_manifest TARGET FILE)
   set(library_path)
   if(ENCORE_FOLDERS)   # outside of the tree RUNPATH leads to Encore's libraries only once the plugin is installed beside them
     list(APPEND library_path $<TARGET_FILE_DIR:encore::kernels>)
   endif()
-  # Loading a CUDA plugin needs a libcuda; a build machine without a driver has the toolkit's stub. It comes last, so a driver wins.
+  # Loading a CUDA plugin needs libcuda; on a build machine without a driver this is the toolkit's stub. It
+  # comes last, so that a driver is preferred.
   if(ENCORE_BACKEND STREQUAL CUDA)
     set(stub_links ${CMAKE_BINARY_DIR}/cuda_stub)
     file(MAKE_DIRECTORY ${stub_links})
@@ -151,7 +156,8 @@ function(encore_write_manifest TARGET FILE)
   add_custom_target(${TARGET}_manifest ALL DEPENDS ${FILE})
 endfunction()
 
-# No unique symbols: a static of an inline function stays each plugin's own. Other compilers make none and do not know the option.
+# Disables unique symbols, so that a static of an inline function belongs to one plugin. Other compilers make
+# none and do not have the option.
 function(encore_own_symbols TARGET)
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     target_compile_options(${TARGET} PRIVATE
@@ -159,12 +165,13 @@ function(encore_own_symbols TARGET)
   endif()
 endfunction()
 
-# A plugin NAME.so and its manifest NAME.json, which encore-manifest writes as part of the build and which fails it when the plugin could
-# not be loaded. Default visibility and no unique symbols, so that Kokkos' globals exist once per process and a plugin never pins another
-# one. HOST: no source includes Kokkos (a layer that only calls encore::kernels need not), so the plain C++ compiler does; tokenizers,
-# schedules, tasks and readers never do, and do not link the kernels.
-# `cmake --install` puts both files into lib/encore/plugins, where every run finds them, and changes no byte of them. RUNPATH leads from
-# there to Encore's libraries; elsewhere the worker that loads the plugin has them already.
+# Adds the plugin NAME.so and its manifest NAME.json, which encore-manifest writes as part of the build; the
+# build fails if the plugin cannot be loaded. Visibility is default and unique symbols are off, so that
+# Kokkos' globals exist once per process and no plugin keeps another one loaded. HOST: no source includes
+# Kokkos (a layer that only calls encore::kernels need not), so the plain C++ compiler compiles it;
+# tokenizers, schedules, tasks and readers are always HOST and do not link the kernels. `cmake --install`
+# copies both files unchanged to lib/encore/plugins, where every run finds them. RUNPATH leads from there to
+# Encore's libraries; elsewhere the worker has them loaded already.
 function(encore_add_plugin NAME)
   cmake_parse_arguments(arg "HOST;layer;head;tokenizer;optimizer;schedule;task;reader" "" "SOURCES;LIBRARIES" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS)
@@ -185,7 +192,7 @@ function(encore_add_plugin NAME)
   set_target_properties(${NAME} PROPERTIES
     PREFIX "" SUFFIX ".so" LIBRARY_OUTPUT_DIRECTORY ${ENCORE_PLUGIN_DIRECTORY}
     INSTALL_RPATH "$ORIGIN/../.." INSTALL_RPATH_USE_LINK_PATH ON)
-  # Plugins of the tree's tests lie elsewhere, are never installed, and keep the RUNPATH of the build.
+  # Plugins of Encore's own tests are built elsewhere, are never installed, and keep the RUNPATH of the build.
   if(ENCORE_FOLDERS OR ENCORE_PLUGIN_DIRECTORY STREQUAL "${CMAKE_BINARY_DIR}/lib/encore/plugins")
     set_target_properties(${NAME} PROPERTIES BUILD_WITH_INSTALL_RPATH ON)
   endif()
@@ -206,9 +213,10 @@ function(encore_add_plugin NAME)
   endif()
 endfunction()
 
-# Two tests of the plugin NAME for CTest: NAME.check, everything that Encore asks of any plugin (`exp plugin check`), and NAME.test, a
-# program of the plugin's own made from SOURCES, which links encore::testing (<encore/testing.hpp>) and fails by its exit code. CHECK: more
-# arguments of `exp plugin check`, such as --data ${CMAKE_CURRENT_SOURCE_DIR}/sample.tsv -S data.type=tsv.
+# Adds two tests of the plugin NAME to CTest. NAME.check runs `exp plugin check`, which tests what Encore
+# requires of any plugin. NAME.test is a program made from SOURCES; it links encore::testing
+# (<encore/testing.hpp>) and fails by its exit code. CHECK: more arguments of `exp plugin check`, such as
+# --data ${CMAKE_CURRENT_SOURCE_DIR}/sample.tsv -S data.type=tsv.
 function(encore_add_plugin_test NAME)
   cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES;CHECK" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES)
@@ -220,6 +228,6 @@ function(encore_add_plugin_test NAME)
   encore_apply_common(${NAME}_test PRIVATE ${arg_SOURCES})
   add_test(NAME ${NAME}.test COMMAND ${NAME}_test)
   add_test(NAME ${NAME}.check COMMAND encore::exp plugin check $<TARGET_FILE:${NAME}> ${arg_CHECK})
-  # Threads that wait for each other in busy loops would take the cores from the tests beside them.
+  # Passive waiting: threads that wait in busy loops would take the cores from other tests.
   set_tests_properties(${NAME}.test ${NAME}.check PROPERTIES ENVIRONMENT OMP_WAIT_POLICY=passive)
 endfunction()

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Makes sure that Kokkos, and for HIP Kokkos Kernels, exist as shared libraries for one backend, and prints their install prefix.
-# Called by cmake/dependencies.cmake whenever CMake found no Kokkos of the site; a site that has its own
-# Kokkos never gets here. The prefix is named after everything that decides what the libraries contain (versions, options, compiler,
-# processor), so a changed machine makes a second one beside the first instead of a subtly wrong program. What is built there has no folder
-# of this machine in it, so that two users get the same bytes.
+# Builds Kokkos, and for HIP Kokkos Kernels, as shared libraries for one backend unless they exist, and prints
+# their install prefix. cmake/dependencies.cmake calls it if CMake found no Kokkos of the site. The name of
+# the prefix contains everything that affects the libraries (versions, options, compiler, processor), so a
+# changed machine gets a second prefix. The libraries contain no folder of this machine, so that two users get
+# equal bytes.
 #
 #   cmake/get_kokkos.sh openmp|cuda|hip [--find]
 #
@@ -15,7 +15,7 @@
 #   ENCORE_GPU_ARCH         Kokkos' name of the GPU: HOPPER90 (default for cuda), AMD_GFX90A (default for hip), AMPERE80, ...
 set -euo pipefail
 
-# One Python source package carries both libraries at fixed versions; nothing else of it is used.
+# One Python source package contains both libraries at fixed versions. Nothing else of the package is used.
 archive_name=pygenten-0.1.5.tar.gz
 archive_sha256=e620f05c742905e2db705d875f1cac92ef0ed453f9e6734e9beda26cc0f9cce7
 kokkos_version=4.7.0
@@ -49,12 +49,14 @@ case $backend in
     "$cxx" "-march=$cpu" -E -x c++ /dev/null >/dev/null 2>&1 ||
       fail "ENCORE_CPU_ARCH=$cpu is not a processor for -march= of $cxx; use x86-64-v3 for any processor with AVX2, or native for this machine"
     kokkos_options+=(-DKokkos_ENABLE_OPENMP=ON -DKokkos_ARCH_NATIVE=ON)
-    # -march=native means something else on every processor: what the compiler makes of it belongs to the name of the prefix.
+    # -march=native differs between processors, so the name of the prefix includes what the compiler makes of
+    # it.
     processor=$("$cxx" "-march=$cpu" -Q --help=target 2>/dev/null | grep -E '^ +-m' || true) ;;
   cuda)
     gpu=${ENCORE_GPU_ARCH:-HOPPER90}
     # nvcc compiles for the host without -march=native: its front end does not know all of a new processor's intrinsics.
-    # -std is given by hand: CMake 3.25 does not know that nvcc can do C++20, and leaves out the flag without a word.
+    # -std is set by hand, because CMake 3.25 does not know that nvcc supports C++20 and omits the flag
+    # without a message.
     cuda_language=("-DCMAKE_CUDA_ARCHITECTURES=${gpu//[!0-9]/}" -DCMAKE_CUDA_FLAGS=-std=c++20 -DCMAKE_CUDA_RUNTIME_LIBRARY=Shared)
     kokkos_options+=("${cuda_language[@]}" -DKokkos_ENABLE_CUDA=ON -DKokkos_ENABLE_COMPILE_AS_CMAKE_LANGUAGE=ON "-DKokkos_ARCH_$gpu=ON"
                      -DKokkos_ENABLE_CUDA_RELOCATABLE_DEVICE_CODE=OFF)
@@ -74,7 +76,7 @@ case $backend in
   *) fail "usage: cmake/get_kokkos.sh openmp|cuda|hip [--find]" ;;
 esac
 command -v "$cxx" >/dev/null || fail "no C++ compiler \"$cxx\" on PATH"
-# One compiler has many names (c++, g++, a path), so its version text without the name stands for it.
+# One compiler has several names (c++, g++, a path), so the version text without the name identifies it.
 version=$("$cxx" --version 2>/dev/null | cut -d' ' -f2- || true)
 hash=$({ printf '%s\n' "$archive_sha256" "${common[@]}" "${kokkos_options[@]}" "${kernels_options[@]}" "$processor"
          echo "${version%%$'\n'*}"; } | sha256sum | cut -c1-10)
@@ -119,8 +121,8 @@ fetch_archive() {
   mv "$work/$archive_name" "$archive"
 }
 
-# Kokkos 4.7.0 was written before CUDA 13 gave two functions another signature: an argument for edge data (none here), and a
-# location instead of a bare device number. CUDA 12 keeps the sources as they are.
+# Kokkos 4.7.0 is older than CUDA 13, which changed the signature of two functions: an argument for edge data
+# (none here), and a location instead of a device number. For CUDA 12 the sources stay as they are.
 adapt_to_cuda_13() {
   local file=$sources/kokkos/core/src/Cuda/Kokkos_Cuda_Instance.hpp
   local major
@@ -181,7 +183,7 @@ if [ "$backend" = hip ]; then
   step "building Kokkos Kernels" cmake --build "$work/kernels"
   step "installing Kokkos Kernels" cmake --install "$work/kernels"
 fi
-# Kokkos' package names its prefix once, as a place to look when it has been moved.
+# Kokkos' package contains its prefix once, as a place to search after it was moved. Remove it.
 find "$prefix/lib/cmake" -name '*.cmake' -exec sed -i "s|\"$prefix\"|\"\"|g" {} +
 
 { echo "Kokkos $kokkos_version, for HIP with Kokkos Kernels, backend $backend, made by cmake/get_kokkos.sh"

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What `cmake --install` adds to the programs, libraries and plugins (each installed where it is declared): headers, the template, and
-# the package that find_package(encore) reads. The build tree gets the same package and the same folders (lib/cmake/encore,
-# share/encore/template, share/encore/reports), so that a plugin can be built against either. Included last, when all targets are known.
+# Installs the headers, the template, and the package for find_package(encore); programs, libraries and
+# plugins are installed where they are declared. The build tree gets the same package and folders
+# (lib/cmake/encore, share/encore/template, share/encore/reports), so that a plugin can be built against
+# either. The top CMakeLists.txt includes it last, when all targets exist.
 include(CMakePackageConfigHelpers)
 
-# Kokkos: our own is installed, that of the site is named where it lies.
+# Kokkos: our own is installed; that of the site is referred to where it is.
 set(ENCORE_SITE_KOKKOS "${Kokkos_DIR}")
 set(ENCORE_SITE_KOKKOS_KERNELS "${KokkosKernels_DIR}")
 if(ENCORE_OWN_KOKKOS)

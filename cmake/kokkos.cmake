@@ -9,7 +9,8 @@
 
 set(kokkos_oldest 4.7)
 
-# RESULT: the first of CONFIGS, a list's name, that lies below one of PLACES, another list's name; empty if none does.
+# Sets RESULT to the first of the paths in the list CONFIGS that lies below one of the paths in the list
+# PLACES; empty if none does.
 function(encore_first_below RESULT CONFIGS PLACES)
   foreach(config IN LISTS ${CONFIGS})
     foreach(place IN LISTS ${PLACES})
@@ -23,8 +24,9 @@ function(encore_first_below RESULT CONFIGS PLACES)
   set(${RESULT} "" PARENT_SCOPE)
 endfunction()
 
-# What the user has named: for Kokkos alone, and for all packages. Kokkos there is used or refused, never passed over. An earlier
-# configure leaves Kokkos_DIR: our own is looked for again, because site, compiler or options may have changed, and Kokkos_ROOT wins.
+# The paths that the user has set, for Kokkos alone and for all packages. A Kokkos there is either used or
+# refused with an error, never skipped. Kokkos_DIR of an earlier configuration is not kept for our own Kokkos,
+# because site, compiler or options may have changed; Kokkos_ROOT comes first.
 set(roots ${Kokkos_ROOT} $ENV{Kokkos_ROOT})
 encore_first_below(within_roots Kokkos_DIR roots)
 if(ENCORE_OWN_KOKKOS STREQUAL "ON" OR ENCORE_OWN_KOKKOS STREQUAL Kokkos_DIR OR Kokkos_DIR MATCHES "-NOTFOUND$" OR (roots AND NOT within_roots))
@@ -43,7 +45,7 @@ foreach(place IN LISTS for_kokkos for_all)
   endif()
 endforeach()
 
-# What CMake has found, and why it is not fit.
+# Finds a Kokkos, and the reason if it cannot be used.
 find_package(Kokkos ${kokkos_oldest} CONFIG QUIET)
 set(config)
 set(problem)
@@ -90,7 +92,7 @@ elseif(problem)   # it came with the system, and the user has not named it
   message(NOTICE "Kokkos in ${config} ${problem}. Encore takes its own instead.")
 endif()
 
-# Copies our own Kokkos from PREFIX into this build, unless that very one is there.
+# Copies our own Kokkos from PREFIX into this build, unless the same one is there.
 function(encore_take_kokkos PREFIX)
   set(library_folder ${CMAKE_BINARY_DIR}/lib)
   set(own ${library_folder}/encore/kokkos)
@@ -116,7 +118,8 @@ function(encore_take_kokkos PREFIX)
     get_filename_component(file ${library} NAME)
     file(CREATE_LINK ../../../${file} ${own}/lib/${file} SYMBOLIC)
   endforeach()
-  # The cache is as old as its first use: what depends on another Kokkos than before has to be compiled again.
+  # Files of the cache are as old as its first use. Touch them, so that everything that depends on another
+  # Kokkos is compiled again.
   file(GLOB_RECURSE headers ${own}/include/*)
   file(GLOB libraries ${library_folder}/libkokkos*.so*)
   file(TOUCH ${headers} ${libraries})

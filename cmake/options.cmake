@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Options of the build and the settings that every target shares.
-# Read next: dependencies.cmake.
+# Options of the build, and settings that all targets share. The top CMakeLists.txt includes it first. Read
+# next: dependencies.cmake.
 
 set(ENCORE_BACKEND OPENMP CACHE STRING "Kokkos backend of encore-worker: OPENMP, CUDA or HIP")
 set_property(CACHE ENCORE_BACKEND PROPERTY STRINGS OPENMP CUDA HIP)
@@ -21,7 +21,7 @@ set(ENCORE_SANITIZE "" CACHE STRING "Sanitizers for every target, as in -fsaniti
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
 endif()
-# The numbers must not depend on whether somebody wants debug symbols, so both optimised build types use -O3.
+# Both optimised build types use -O3, because results must not depend on debug symbols.
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O3 -g1 -DNDEBUG")
 
 set(CMAKE_CXX_STANDARD 20)
@@ -30,16 +30,18 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
-# Programs find each other, the kernels and the plugins relative to their own place: bin/, lib/, lib/encore/plugins/.
+# Programs find each other, the kernels and the plugins relative to their own folder: bin/, lib/,
+# lib/encore/plugins/.
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 set(ENCORE_PLUGIN_DIRECTORY ${CMAKE_BINARY_DIR}/lib/encore/plugins)
-# What is installed is linked with its final RUNPATH (encore_export, encore_add_plugin), so that installing changes no byte of it. A
-# folder stands there only where a library of the site is linked, outside of this build and of the system's folders.
+# Installed files are linked with their final RUNPATH (encore_export, encore_add_plugin), so that an
+# installation changes none of their bytes. RUNPATH contains a folder only if a library of the site is linked
+# that is outside of this build and of the system's folders.
 set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
 set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
-# An installation is for everybody on the machine, whatever the umask of who makes it. CMake gives files their permissions, and leaves those
-# of the folders that it makes on the way to the umask. Folders that are there stay as they are.
+# An installation is readable by all users of the machine, whatever the umask of its installer. CMake sets the
+# permissions of files, but gives new folders those of the umask. Existing folders stay unchanged.
 install(CODE [[
   set(folders bin include lib/cmake/encore lib/encore/plugins share/encore)
   list(TRANSFORM folders PREPEND "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/")
@@ -52,8 +54,8 @@ if(ENCORE_CCACHE)
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${ENCORE_CCACHE} CACHE STRING "Compiler launcher")
 endif()
 
-# encore::compile_options carries what every target of ours (never of others) is compiled with; plugins of others get it too
-# (encore_plugin.cmake). That warnings are errors is nobody's business but this build's.
+# encore::compile_options: the options with which every target of Encore is compiled, and every plugin
+# (encore_plugin.cmake). Warnings are errors only in this build, not in plugins.
 add_library(encore_compile_options INTERFACE)
 add_library(encore::compile_options ALIAS encore_compile_options)
 set_target_properties(encore_compile_options PROPERTIES EXPORT_NAME compile_options)
@@ -75,7 +77,8 @@ if(ENCORE_BACKEND STREQUAL CUDA)
   set(host_warnings ${warnings})
   list(REMOVE_ITEM host_warnings -Wpedantic)
   list(JOIN host_warnings "," host_warnings)
-  # A function of the host that a kernel calls computes nothing there, and nvcc only warns (20011, 20014; 20013, 20015: constexpr).
+  # A host function called in a kernel computes nothing there, and nvcc only warns (20011, 20014; for
+  # constexpr 20013, 20015). So these warnings are errors.
   target_compile_options(encore_compile_options INTERFACE
     "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${host_warnings};-diag-error=20011,20013,20014,20015>")
 endif()

@@ -23,13 +23,13 @@ add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/share/encore/source.json
 add_custom_target(encore_source ALL DEPENDS ${CMAKE_BINARY_DIR}/share/encore/source.json)
 add_dependencies(encore_source encore_source_state)
 
-# The same of the programs that are there, for ./exp, which does not build all of them.
+# The record for ./exp, which does not build all programs: it covers those that exist.
 add_custom_target(encore_source_of_components
   COMMAND ${record_source} -DFOLDER=${CMAKE_BINARY_DIR} -P ${source_script}
   COMMENT "Recording the source of the programs that are built" VERBATIM)
 add_dependencies(encore_source_of_components encore_source_state)
 
-# Of the files as they were installed: --strip changes them.
+# The record of the installed files, which --strip changes.
 install(CODE "
   if(EXISTS \"${CMAKE_BINARY_DIR}/source_state.json\")
     execute_process(COMMAND \"${CMAKE_COMMAND}\" \"-DSTATE=${CMAKE_BINARY_DIR}/source_state\"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Which source a build was made from, as files beside its programs (docs/concepts/identity.md). Two scripts in one:
+# Records which source a build was made from, as files beside its programs (docs/concepts/identity.md).
+# source.cmake runs this script in two forms:
 #
 #   cmake -DROOT=DIR -DSTATE=PREFIX -P cmake/source_record.cmake
 #       PREFIX.json and PREFIX.diff: the commit of Encore's own repository and what differs from it, untracked
@@ -13,7 +14,7 @@
 # as they are.
 cmake_minimum_required(VERSION 3.25)
 
-# What is compiled or decides how.
+# The paths of source files: what is compiled, or decides how.
 set(source_paths framework plugins cmake CMakeLists.txt CMakePresets.json exp)
 
 function(replace_if_changed FROM TO)
@@ -21,14 +22,14 @@ function(replace_if_changed FROM TO)
   file(REMOVE ${FROM})
 endfunction()
 
-# git in ROOT, without what the caller's environment or settings would change. Sets `status` and `output`.
+# Runs git in ROOT, unaffected by the caller's environment and settings. Sets `status` and `output`.
 macro(git)
   execute_process(COMMAND git -C ${ROOT} -c core.fsmonitor=false ${ARGN}
                   RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
 endmacro()
 
-# Sets `commit` of ROOT if ROOT is the top of a work tree (a clone, a submodule, a work tree of another
-# clone); else it is empty. A copy of Encore inside another repository is not such a top.
+# Sets `commit` of ROOT if ROOT is the top of a work tree (a clone, a submodule, a linked work tree), else to
+# "". A copy of Encore inside another repository is not a top.
 function(read_commit)
   git(rev-parse --show-prefix)
   if(status EQUAL 0 AND output STREQUAL "")
@@ -41,8 +42,8 @@ function(read_commit)
   set(commit "" PARENT_SCOPE)
 endfunction()
 
-# The difference of the source files from the commit, into FILE. An index of our own knows untracked files by name; the
-# user's own is not touched.
+# Writes the difference of the source files from the commit to FILE. An index of its own lists untracked files
+# by name, so the user's index is not changed.
 function(write_diff FILE)
   set(index ${FILE}.index)
   git(rev-parse --git-path index)
@@ -70,7 +71,7 @@ function(write_diff FILE)
   endif()
 endfunction()
 
-# What sha256sum prints of all source files in the order of their names, hashed once more.
+# Sets RESULT to the hash of what sha256sum prints for all source files, in the order of their names.
 function(hash_sources RESULT)
   set(files "")
   foreach(path IN LISTS paths)
@@ -134,7 +135,7 @@ function(write_record)
   file(MAKE_DIRECTORY ${FOLDER}/share/encore)
   file(COPY_FILE ${STATE}.diff ${FOLDER}/share/encore/source.diff)
   file(WRITE ${FOLDER}/share/encore/source.json "${text}, \"files\": {${files}\n}}\n")
-  # For everybody who may run the programs, whatever the umask of who builds or installs.
+  # Readable by all users of the programs, whatever the umask of the builder or installer.
   file(CHMOD ${FOLDER}/share/encore/source.json ${FOLDER}/share/encore/source.diff
        FILE_PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
 endfunction()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The functions that every CMakeLists.txt of the tree uses, so that backends, warnings, output folders and manifests are decided once.
+# The functions with which every CMakeLists.txt of the tree adds its targets, so that backends, warnings,
+# output folders and manifests are decided in one place.
 #
 #   encore_add_library(NAME [SHARED] [SDK] [SOURCES file...] [KERNELS file...] [LIBRARIES target...])
 #   encore_add_executable(NAME [INSTALL] SOURCES file... [LIBRARIES target...])
@@ -14,8 +15,9 @@ include(GoogleTest)
 include(encore_plugin)
 include(components)
 
-# Makes TARGET part of the package, as encore::EXPORT_NAME here and there. Programs and libraries lie in bin/ and lib/ of whatever prefix
-# they are installed into, and find each other from their own place, in the build as in an installation.
+# Adds TARGET to the package as encore::EXPORT_NAME, in the tree and for find_package(encore). Programs and
+# libraries are in bin/ and lib/ of any prefix, and find each other relative to their own folder, in the build
+# and in an installation.
 function(encore_export TARGET EXPORT_NAME)
   set_target_properties(${TARGET} PROPERTIES EXPORT_NAME ${EXPORT_NAME} BUILD_WITH_INSTALL_RPATH ON)
   install(TARGETS ${TARGET} EXPORT encore RUNTIME DESTINATION bin LIBRARY DESTINATION lib ARCHIVE DESTINATION lib
@@ -66,7 +68,8 @@ function(encore_add_library NAME)
   endif()
 endfunction()
 
-# A program in build/bin. INSTALL: also in bin/ of an installation, and known to plugins as encore::NAME without "encore-".
+# Adds a program in build/bin. INSTALL: also in bin/ of an installation, and known to plugins as encore::NAME
+# without "encore-".
 function(encore_add_executable NAME)
   cmake_parse_arguments(arg "INSTALL" "" "SOURCES;LIBRARIES" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS)
@@ -82,10 +85,11 @@ function(encore_add_executable NAME)
   endif()
 endfunction()
 
-# A GoogleTest program build/bin/tests/NAME, each of its tests known to CTest as NAME.suite.test. DEVICE links a main that holds
-# Kokkos open around all tests, and adds the program to the target device_tests; otherwise GoogleTest's own main. The tests are listed
-# when ctest runs, not when they are built, because a machine that compiles for a GPU need not have one. "support/places.hpp" has the
-# folders of the tree and of the build as strings, for tests that need their files; ENCORE_BACKEND_NAME is defined everywhere.
+# Adds a GoogleTest program build/bin/tests/NAME; CTest knows each test as NAME.suite.test. DEVICE links a
+# main that keeps Kokkos initialised during all tests, and adds the program to the target device_tests;
+# otherwise GoogleTest's own main is used. ctest lists the tests when it runs, because a machine that compiles
+# for a GPU need not have one. "support/places.hpp" has the folders of tree and build as strings;
+# ENCORE_BACKEND_NAME is defined everywhere.
 function(encore_add_test NAME)
   cmake_parse_arguments(arg "DEVICE" "" "SOURCES;KERNELS;LIBRARIES;LABELS" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS)
@@ -102,7 +106,7 @@ function(encore_add_test NAME)
   target_compile_definitions(${NAME} PRIVATE ENCORE_BACKEND_NAME="${ENCORE_BACKEND_NAME}")
   target_link_libraries(${NAME} PRIVATE ${arg_LIBRARIES} GTest::gtest)
   encore_apply_common(${NAME} PRIVATE ${arg_KERNELS})
-  # What runs once gains nothing from -O3.
+  # Code of tests runs once, so -O3 gains nothing.
   target_compile_options(${NAME} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release,RelWithDebInfo>>:-O1>)
   if(arg_DEVICE)
     target_link_libraries(${NAME} PRIVATE encore_device_test_main)
@@ -118,8 +122,8 @@ function(encore_add_test NAME)
   if("system" IN_LIST arg_LABELS)   # the long ones begin first, the short ones fill the gaps
     set(cost 100)
   endif()
-  # Tests run side by side: threads that wait for each other in busy loops would take the cores from the others. The limits only end what
-  # hangs; no test may meet one on a machine that is very busy.
+  # Tests run in parallel: threads that wait in busy loops would take the cores from the others. The time
+  # limits only end tests that hang; a test must stay below them also on a busy machine.
   gtest_discover_tests(${NAME} TEST_PREFIX "${NAME}." DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 600
     PROPERTIES TIMEOUT 3600 COST ${cost} ENVIRONMENT OMP_WAIT_POLICY=passive ${labels})
 endfunction()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes a number with its noun, for the messages of readers and tasks.
+// counted() writes a number with its noun, for messages of readers and tasks, such as notes about skipped
+// rows.
 #pragma once
 
 #include <cstdint>

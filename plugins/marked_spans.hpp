@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Marked spans: two parts of a text between <e1> and </e1>, <e2> and </e2>, as in the data of SemEval 2010,
-// task 8. Place in the flow: a reader takes the marks out of each text and gives the field `spans`; typed
-// input is read in the same way. Spans come in the order e1, e2, whatever their order in the text.
+// task 8. Readers (tsv, jsonl) remove the marks from each text and fill the field `spans`; the task relation
+// reads typed input the same way. Spans are ordered e1, e2, whatever their order in the text.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ namespace detail {
 
 inline constexpr std::array<const char*, 2> span_names = {"e1", "e2"};
 
-/// A mark that a text begins with.
+/// A mark found at the beginning of a text.
 struct Mark {
   std::size_t span = 0;
   bool closes = false;
@@ -46,10 +46,10 @@ inline std::optional<Mark> mark_at(std::string_view text) {
 
 }  // namespace detail
 
-/// Takes the marks out of a text. Returns what is wrong with them, or "".
+/// Removes the marks from a text. Returns what is wrong with them, or "".
 inline std::string take_marked(std::string_view marked, MarkedText& to) {
   constexpr std::string_view white_space = " \t\r\n\v\f";
-  std::array<std::optional<std::size_t>, 2> begins, ends;  // bytes of to.text
+  std::array<std::optional<std::size_t>, 2> begins, ends;  // positions in to.text, in bytes
   std::optional<std::size_t> open;
   to = {};
   while (!marked.empty()) {
@@ -86,7 +86,7 @@ inline std::string take_marked(std::string_view marked, MarkedText& to) {
   return "";
 }
 
-/// Returns the text with marks, as take_marked reads it. The spans are those of the text.
+/// Returns the text with marks that take_marked() reads. `spans` are those of the text.
 inline std::string marked_text(const std::string& text, const std::vector<TextSpan>& spans) {
   struct Insertion {
     std::size_t at = 0;
@@ -98,7 +98,7 @@ inline std::string marked_text(const std::string& text, const std::vector<TextSp
         {byte_of_code_point(text, span.start).value_or(text.size()), "<" + span.label + ">"});
     insertions.push_back({byte_of_code_point(text, span.end).value_or(text.size()), "</" + span.label + ">"});
   }
-  // If two spans touch, the end of the first comes before the beginning of the second.
+  // If two spans touch, the end mark of the first comes before the begin mark of the second.
   std::stable_sort(insertions.begin(), insertions.end(), [](const Insertion& a, const Insertion& b) {
     return a.at != b.at ? a.at < b.at : a.mark.starts_with("</") && !b.mark.starts_with("</");
   });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Quotes a line that a user typed, for a message.
+// quoted_line() quotes a line that a user typed, for messages of tasks that refuse it.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace encore {
 
-/// Returns the line in quotes; a long line is cut between two characters.
+/// Returns the line in quotation marks; a long line is cut between two characters.
 inline std::string quoted_line(const std::string& line) {
   constexpr std::size_t most = 60;
   if (line.size() <= most) return '"' + line + '"';

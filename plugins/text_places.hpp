@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Converts places in UTF-8 text between code points, which records use, and bytes.
+// Converts positions in UTF-8 text between code points, which records use, and bytes. Readers and tasks with
+// spans of text use it.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 
 namespace encore {
 
-/// Whether a byte is not the first one of its code point.
+/// Returns whether the byte continues a code point.
 inline bool continues_character(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
 }
@@ -21,7 +22,8 @@ inline std::int64_t code_points_before(std::string_view text, std::size_t byte) 
                        [](char each) { return !continues_character(each); });
 }
 
-/// Returns the byte at which a code point begins, the text's size for the end, and nothing beyond.
+/// Returns the byte at which code point `number` begins, the size of the text for its end, and nothing
+/// beyond.
 inline std::optional<std::size_t> byte_of_code_point(std::string_view text, std::int64_t number) {
   if (number < 0) return std::nullopt;
   for (std::size_t byte = 0; byte < text.size(); ++byte)

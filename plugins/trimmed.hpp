@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Removes the white space around a text, for readers and tasks.
+// trimmed() removes white space at both ends of a text, for readers and tasks.
 #pragma once
 
 #include <cstddef>

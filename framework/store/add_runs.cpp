@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Turns planned runs into rows: the sweep, and each run with its id, name, parameters, data and tags. Read
-// store.hpp first; runs.cpp finds the runs again.
+// The members of Store that turn planned runs into rows: the sweep, and each run with its id, name,
+// parameters, data and tags. `exp run` calls them before the first run begins. Read store.hpp first; runs.cpp
+// lists the runs.
 #include <algorithm>
 
 #include "base/random_digits.hpp"
@@ -13,7 +14,7 @@ namespace encore {
 namespace {
 
 constexpr std::size_t id_digits = 10;
-/// The most rows in one transaction, because other processes write too.
+/// The most runs that one transaction adds: other processes wait for its write lock.
 constexpr std::size_t most_at_once = 500;
 
 /// Calls `visit(key, value)` for every leaf of the resolved tables.
@@ -78,7 +79,7 @@ void Store::add_to_sweep(std::int64_t sweep, const std::vector<std::int64_t>& ru
   transaction.commit();
 }
 
-/// Call it inside a transaction. It does nothing if the sweep has made the run itself.
+/// Adds the run to the sweep, unless the run was made for this sweep. Call it inside a transaction.
 void Store::insert_sweep_run(std::int64_t sweep, std::int64_t run) {
   database_
       ->cached(
@@ -115,7 +116,7 @@ AddedRun Store::insert_run(Specification& specification, const RunExtras& extras
     if (extras.sweep) insert_sweep_run(*extras.sweep, before->number);
     return {*before, false};
   }
-  // Removed runs do not count for the question, but their repeats stay taken.
+  // Removed runs do not answer a question again, but the numbers of their repeats stay taken.
   Statement& repeats =
       database_->cached("SELECT coalesce(max(repeat), 0) + 1 FROM run WHERE question = ? AND backend = ?");
   repeats.with(specification.question, specification.backend).step();

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Attempts: who works on a run, how it ended, and what happens to those that died. Read store.hpp first.
+// The members of Store about attempts: a process takes a run (lease), merges its spool, and ends the attempt;
+// attempts whose process died are settled. The runner calls them while a worker trains. Read store.hpp first;
+// merge.cpp merges.
 #include <system_error>
 
 #include "base/json_text.hpp"
@@ -13,8 +15,8 @@ namespace encore {
 
 namespace {
 
-/// The last second of the year 9999. A job may wait in a queue without limit; what it has written shows
-/// whether it is alive (runner/launched_runs.hpp).
+/// The expiry of a lease that never expires: the last second of the year 9999. A job may wait in a queue
+/// without limit; the files that it writes show whether it is alive (runner/launched_runs.hpp).
 constexpr double never = 253402300799.0;
 
 struct AttemptEnd {
@@ -99,18 +101,18 @@ void Store::bury(std::int64_t run, std::int64_t attempt, int ordinal) {
   const std::string run_id = read_run(run).id;
   MergeReport report = merge_spool(run, run_id, attempt, ordinal, true);
   Transaction transaction(*database_);
-  if (!is_stale(attempt)) return;  // another process was faster
+  if (!is_stale(attempt)) return;  // another process has settled it
   AttemptEnd ending = reported_end(*database_, attempt);
-  // The spool has its last record but not all before it. The next attempt records the missing steps again and
-  // completes the run.
+  // The spool has its last record, but some before it are lost. So the run is not complete: the next attempt
+  // records the missing steps again.
   if (!report.complete && ending.state == RunState::completed) ending = AttemptEnd{};
   if (!report.problem.empty() && ending.state == RunState::lost) ending.reason += "; " + report.problem;
   write_ending(*database_, run, attempt, ending);
   transaction.commit();
 }
 
-/// Returns whether the latest attempt is a new one that ended under a living holder, or with an end that
-/// another attempt would not change.
+/// Returns whether another process has begun and ended an attempt since the caller looked, so that the caller
+/// need not begin one: its control program still lives, or another attempt would end the same way.
 bool Store::ended_by_others(std::int64_t run, std::int64_t seen_attempts) {
   Statement& latest = database_->cached(
       "SELECT ordinal, state, host_name, pid, process_start, boot_id FROM attempt WHERE run = ? ORDER "
@@ -144,7 +146,7 @@ std::optional<Lease> Store::begin_attempt(std::int64_t run, const ProcessIdentit
       bury(run, attempt.number, attempt.ordinal);
     } else if (read_run(run).state != RunState::running) {
       merge_spool(run, run_id, attempt.number, attempt.ordinal,
-                  true);  // a record after its end was written
+                  true);  // accepts a record that the worker wrote after the record of its end
     }
   }
 
@@ -170,8 +172,9 @@ std::optional<Lease> Store::begin_attempt(std::int64_t run, const ProcessIdentit
   database_->cached("UPDATE run SET state = 'running', reason = '', finished = NULL WHERE number = ?")
       .run(run);
 
-  // The file is written before the commit, while no other process can take the run: from now on an old worker
-  // renames no checkpoint. No worker survives a power cut, so the file need not survive one either.
+  // The lease file is written before the commit, while no other process can take the run. From now on a
+  // worker of an older attempt renames no checkpoint. No worker survives a power cut, so the file is not
+  // synced to disk.
   const std::filesystem::path folder = run_folder(run_id);
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
@@ -181,7 +184,8 @@ std::optional<Lease> Store::begin_attempt(std::int64_t run, const ProcessIdentit
   return lease;
 }
 
-/// Returns the number of its row, which is made if it is missing. Call it inside a transaction.
+/// Returns the row number of a version of the user's code; adds the row if it is missing. Call it inside a
+/// transaction.
 std::int64_t Store::number_of(const CodeVersion& code) {
   database_->cached("INSERT OR IGNORE INTO code (commit_hash, diff) VALUES (?, ?)")
       .run(code.commit, code.diff);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads rows of the old table `metric`, and the metric records of spools, which were always right.
+// Migration to version 9 of the schema: reads the meanings of metrics from the old table `metric` and, where
+// a spool is still there, from its metric records, which were always right. upgrade.cpp calls it; read
+// before_9.hpp first.
 #include "store/before_9.hpp"
 
 #include <tuple>
@@ -17,7 +19,7 @@ namespace encore {
 
 namespace {
 
-/// Returns the metric as the columns of the old table describe it.
+/// Returns the metric that a row of the old table describes.
 Metric old_metric(const Statement& row) {
   nlohmann::json json = {{"name", row.text(2)},
                          {"title", row.text(3)},
@@ -38,9 +40,9 @@ void take_from_table(Database& database) {
         .run(add_measure(database, metric.meaning), number);
 }
 
-/// Returns the metrics of a spool, by their numbers in it, as far as it can be read. A file that cannot be
-/// read gives nothing, and the table is used. A spool without meanings is of a worker before version 5; the
-/// table knows more than it.
+/// Returns the metrics of a spool, each with its number in the spool, up to the first damage. Returns nothing
+/// if the file cannot be read, or if a worker before version 5 wrote it, which recorded no meanings. The
+/// caller then uses the table.
 std::vector<std::pair<std::int64_t, Metric>> metrics_in(const std::filesystem::path& spool,
                                                         const SpoolOwner& owner) {
   std::vector<std::pair<std::int64_t, Metric>> metrics;
@@ -69,8 +71,9 @@ void give_meanings_to_attempts(Database& database) {
     for (const auto& [number, metric] : metrics_in(runs / run / spool_name(ordinal), {run, ordinal}))
       database.cached("UPDATE spool_metric SET measure = ? WHERE attempt = ? AND number = ?")
           .run(add_measure(database, metric.meaning), attempt, number);
-  // ALTER TABLE DROP COLUMN cuts the text of the schema at a comma in a comment. This way of renaming keeps
-  // everything that refers to the table by its name, the user's own views too.
+  // ALTER TABLE DROP COLUMN cuts the text of the schema at a comma in a comment. So a new table replaces the
+  // old one under its name. This way, views and references that name the table stay valid, also those of the
+  // user.
   database.execute(
       "PRAGMA legacy_alter_table = ON;"
       "CREATE TABLE metric_9 (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;"

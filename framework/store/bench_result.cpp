@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads and writes a measurement as JSON, and refuses formats of other versions.
+// BenchResult to and from JSON, for worker reports, for the database and for files of `exp bench --json`. It
+// refuses other versions of the format; a changed member needs a new version. Read bench_result.hpp first.
 #include "store/bench_result.hpp"
 
 #include <algorithm>

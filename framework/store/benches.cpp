@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Inserts a measurement case by case in one transaction, and reads it back.
+// Measurements of `exp bench` as rows: adds one in one transaction, lists them, and reads one back as a
+// BenchResult. cli/bench_verb.cpp calls it. The tables are those of schema.sql; read benches.hpp first.
 #include "store/benches.hpp"
 
 #include <algorithm>

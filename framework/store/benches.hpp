@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Stores measurements of `exp bench` in the database: tables bench, bench_case, bench_sample (schema.sql).
+// Adds, lists and reads measurements of `exp bench` in the tables bench, bench_case and bench_sample
+// (schema.sql). cli/bench_verb.cpp calls these functions. Read next: bench_result.hpp, the value that is
+// stored.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +18,16 @@ struct BenchRow {
   std::int64_t number = 0;
   std::string name, file;
   double created = 0.0;
-  std::int64_t cases = 0;  ///< of steps
+  std::int64_t cases = 0;  ///< number of measured training steps
   std::int64_t rounds = 0;
   std::string host;  ///< name of the machine
 };
 
-/// Stores it under its name, with -2, -3 ... behind it if that is taken. Returns the name.
+/// Stores the result under its name, or with -2, -3 ... appended if that name is taken. Returns the name.
 std::string add_bench(Store& store, const BenchResult& result);
 /// Returns the measurements, newest first.
 std::vector<BenchRow> list_benches(Store& store);
-/// Throws Error that names the nearest one if there is none of that name.
+/// Throws an Error that suggests the nearest name if no measurement has this one.
 BenchResult read_bench(Store& store, const std::string& name);
 
 }  // namespace encore

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ConnectionFlag gives one of SQLite's connection flags another value while it lives. After each change
-// SQLite prepares every statement of the connection again, so it is worth its cost for bulk work only. Use it
-// outside of transactions: inside, some flags cannot be changed.
+// ConnectionFlag sets one of SQLite's connection flags and restores it in its destructor. add_runs.cpp and
+// merge.cpp use it to skip checks during bulk work. SQLite prepares every statement of the connection again
+// after each change, so it is too slow for few rows. Use it outside of transactions: inside, some flags
+// cannot be changed.
 #pragma once
 
 #include <string>
@@ -12,7 +13,7 @@ namespace encore {
 
 class ConnectionFlag {
  public:
-  /// The flag must have the other value before.
+  /// The flag must have the opposite value now.
   ConnectionFlag(Database& database, const std::string& name, bool on)
       : database_(database), name_(name), on_(on) {
     set(on);
@@ -21,7 +22,7 @@ class ConnectionFlag {
     try {
       set(!on_);
     } catch (const Error&) {
-      // Setting a flag of the connection touches no file.
+      // Nothing can fail here: setting a flag touches no file.
     }
   }
   ConnectionFlag(const ConnectionFlag&) = delete;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opens files with the flags that every connection needs, and binds, steps and finishes statements.
+// Database and Statement, the wrappers over SQLite: opens a file with the flags that every connection needs,
+// binds values, and turns error codes into messages. All code of store/ goes through it. Read database.hpp
+// first.
 #include "store/database.hpp"
 
 #include <sqlite3.h>
@@ -14,7 +16,8 @@ namespace encore {
 
 namespace {
 
-/// SQLite's functions, JSON above all, take UTF-8 only. Each invalid byte becomes U+FFFD.
+/// Returns the text with U+FFFD in place of each invalid byte: SQLite's functions, JSON above all, take UTF-8
+/// only.
 std::string as_utf8(std::string_view bytes) {
   std::string text;
   while (const auto invalid = find_invalid_utf8(bytes)) {
@@ -237,7 +240,7 @@ void Transaction::commit() {
 
 Snapshot::Snapshot(Database& database) : database_(database) {
   database_.execute("BEGIN");
-  database_.integer("SELECT count(*) FROM sqlite_schema");  // the snapshot is the state of the first read
+  database_.integer("SELECT count(*) FROM sqlite_schema");  // the first read fixes the state
 }
 
 Snapshot::~Snapshot() {

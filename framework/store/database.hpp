@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Database, Statement, Transaction and Snapshot are thin wrappers over SQLite that turn every failure into a
-// message with the file's name. They know nothing of the content; encore_database.hpp opens Encore's own
-// files.
+// Database, Statement, Transaction and Snapshot are thin wrappers over SQLite. They turn every failure into a
+// message that names the file. They know nothing of Encore's tables: encore_database.hpp opens Encore's own
+// files with them, and store.hpp holds the queries.
 #pragma once
 
 #include <chrono>
@@ -22,13 +22,15 @@ struct sqlite3_stmt;
 
 namespace encore {
 
-/// SQLite refused. `busy()`: another process held the lock beyond the time-out, so the caller may try again.
+/// An error of SQLite. `busy()`: another process held the lock beyond the time-out, so the caller may try
+/// again.
 class DatabaseError : public Error {
  public:
   DatabaseError(const std::string& message, int code) : Error(message), code_(code) {}
   int code() const { return code_; }
   bool busy() const;
-  /// Returns whether a StepBudget (step_budget.hpp) was spent, or a caller asked for an end.
+  /// Returns whether the statement was ended because its StepBudget (step_budget.hpp) was spent or a caller
+  /// interrupted it.
   bool interrupted() const;
 
  private:
@@ -39,8 +41,8 @@ class Database;
 class StepBudget;
 using GuardedNames = std::set<std::string, std::less<>>;
 
-/// A prepared statement. Values are bound by position from 1. After `step` has returned true, columns count
-/// from 0.
+/// A prepared statement. Bound values are numbered from 1. Columns are numbered from 0 and can be read after
+/// `step` has returned true.
 class Statement {
  public:
   Statement(const Database& database, std::string_view sql);
@@ -63,7 +65,7 @@ class Statement {
   template <class T>
   requires std::is_integral_v<T>
   void bind(int position, T value) { bind(position, static_cast<std::int64_t>(value)); }
-  /// Starts over with these values.
+  /// Resets the statement and binds these values.
   template <class... Values>
   Statement& with(const Values&... values) {
     reset();
@@ -72,7 +74,7 @@ class Statement {
     return *this;
   }
 
-  /// Returns true while there is a row.
+  /// Steps to the next row. Returns false after the last one.
   bool step();
   /// Runs a statement that returns no rows.
   template <class... Values>
@@ -108,7 +110,7 @@ class Database {
 
   /// Executes one or several statements without values.
   void execute(const std::string& sql);
-  /// Returns a statement that is prepared once and kept. It cannot be used twice at the same time.
+  /// Returns a statement that is prepared once and kept by this object. Only one caller may use it at a time.
   Statement& cached(std::string_view sql);
   /// Returns the first column of the first row, or nothing if there is no row.
   std::optional<std::int64_t> integer(std::string_view sql);
@@ -116,8 +118,8 @@ class Database {
   std::int64_t last_row() const;
   std::int64_t changes() const;
   bool in_transaction() const;
-  /// Throws DatabaseError when the file under this name is no longer the one that was opened: whatever is
-  /// written to the opened one would be lost with it.
+  /// Throws DatabaseError if the path now names another file than the opened one. Anything written to the
+  /// opened file would be lost.
   void require_in_place() const;
   const std::filesystem::path& path() const { return path_; }
   sqlite3* handle() const { return handle_; }
@@ -125,8 +127,8 @@ class Database {
   GuardedNames& guarded_names() { return guarded_names_; }
   /// The innermost budget of this connection, which step_budget.cpp keeps, or nullptr.
   StepBudget*& step_budget() const { return step_budget_; }
-  /// Throws DatabaseError for SQLite's current error. It says what was tried, who holds a lock, and what to
-  /// do.
+  /// Throws DatabaseError for SQLite's current error. The message says which action failed, which process
+  /// holds a lock, and what to do.
   [[noreturn]] void fail(int code, const std::string& action) const;
 
  private:
@@ -137,8 +139,9 @@ class Database {
   std::map<std::string, std::unique_ptr<Statement>, std::less<>> statements_;
 };
 
-/// Takes the write lock at once (BEGIN IMMEDIATE), so that what is read inside is still true when it writes.
-/// Rolls back unless committed. Refuses to begin, and to commit, when the file was removed or replaced.
+/// A write transaction. It takes the write lock at the beginning (BEGIN IMMEDIATE), so that rows read inside
+/// it cannot change before it writes. Its destructor rolls back unless commit() was called. It refuses to
+/// begin and to commit if the file was removed or replaced.
 class Transaction {
  public:
   explicit Transaction(Database& database);
@@ -152,7 +155,8 @@ class Transaction {
   bool open_ = true;
 };
 
-/// While it lives, all reads see one state of the database, whatever other processes write.
+/// While a Snapshot lives, all reads of the connection see one state of the database, whatever other
+/// processes write.
 class Snapshot {
  public:
   explicit Snapshot(Database& database);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decides which state of each run counts, and takes it over run by run. Read database_merge.hpp first.
+// merge_database(): for each run of the other database, compares its state on both sides, decides which one
+// counts, and copies rows and folder in one transaction per run. Called by `exp db merge` and by bundles.
+// Read database_merge.hpp first.
 #include "store/database_merge.hpp"
 
 #include <algorithm>
@@ -14,7 +16,7 @@ namespace encore {
 
 namespace {
 
-/// Returns whether one side knows everything that the other knows of an attempt.
+/// Returns whether `one` has everything that `other` has of an attempt.
 bool contains(const AttemptMark& one, const AttemptMark& other) {
   return one.origin == other.origin && one.records >= other.records && (one.over || !other.over);
 }
@@ -26,7 +28,8 @@ bool contains(const RunMark& one, const RunMark& other) {
   return true;
 }
 
-/// Returns the key that chooses between two states if neither contains the other.
+/// Returns the key by which two states of a run are compared if neither contains the other; the larger key
+/// counts.
 auto progress_of(const RunMark& run) {
   std::int64_t records = 0;
   for (const AttemptMark& attempt : run.attempts) records += attempt.records;
@@ -80,8 +83,8 @@ class Merging {
             .remark = std::move(remark)};
   }
 
-  /// Decides again inside the transaction, because the state may have changed between the decision and the
-  /// rows.
+  /// Merges one run. It decides again inside the transaction, because the run may have changed after the
+  /// first decision.
   MergedRun take(const RunRow& theirs) {
     if (!is_run_id(theirs.id))
       return left_out(theirs, "invalid id: expected hexadecimal digits; the row was edited by hand");
@@ -138,7 +141,7 @@ class Merging {
     return merged;
   }
 
-  /// Returns its name in this database.
+  /// Writes the rows of the run. Returns the name that the run has in this database.
   std::string write(const RunRow& theirs, const MergedRun& merged) {
     const std::int64_t other = rows_.mark_of("other", theirs.id)->number;
     std::int64_t here = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Merges the runs of another database into this one, with their folders: from a cluster to a laptop, for
-// example. A run is known by its id, an attempt by when and where it began, so the same run is never there
-// twice. Merging the same databases in another order, or again, gives the same content (except for row
-// numbers and names that were taken). The other database is not changed. `exp db merge` calls this. Read
-// next: merged_rows.hpp, which copies rows, and run_folder_copy.hpp, which copies files.
+// merge_database() copies the runs of another database into this one, with their folders: from a cluster to a
+// laptop, for example. `exp db merge` and bundles call it. A run is identified by its id, an attempt by the
+// time and process of its start, so nothing is merged twice. Any order and any repetition of merges give the
+// same content, except for row numbers and names. Read next: merged_rows.hpp (rows), run_folder_copy.hpp
+// (files).
 #pragma once
 
 #include <cstddef>
@@ -24,9 +24,10 @@ struct MergedRun {
   std::string id;
   std::string name;  ///< in this database
   MergeOutcome outcome = MergeOutcome::same;
-  /// Set if two states of the run, or two answers to its question, exclude each other; `remark` says how.
+  /// Set if the two states of the run, or two answers to its question (same settings and data), exclude each
+  /// other; `remark` says how.
   bool conflict = false;
-  std::string remark = {};  ///< a note for the user about it; empty: none
+  std::string remark = {};  ///< a sentence for the user; empty: nothing to report
 };
 
 struct DatabaseMerge {
@@ -37,7 +38,7 @@ struct DatabaseMerge {
   std::size_t conflicts() const;
 };
 
-/// A part of a database.
+/// The runs and searches of a database that shall be merged.
 struct DatabaseChoice {
   std::set<std::string> runs = {};      ///< ids
   std::set<std::string> searches = {};  ///< names
@@ -45,27 +46,29 @@ struct DatabaseChoice {
 
 struct DatabaseMergeOptions {
   bool dry_run = false;  ///< reports what would be done, and writes nothing
-  /// Only these runs and searches are taken, without measurements; nothing: everything is taken.
+  /// Takes only these runs and searches, and no measurements. Without a value everything is taken.
   std::optional<DatabaseChoice> only = {};
-  /// The origin of all rows that are taken. Nothing: this is a copy, in which rows keep their origins.
+  /// The origin that all merged rows get. Without a value they keep their origins, because the merge is a
+  /// copy.
   std::optional<OriginRow> origin = {};
-  bool durable = true;  ///< false: for a database that is made again after a crash
-  /// The limit in steps of SQLite (step_budget.hpp), beyond which it throws DatabaseError; nothing: no limit.
+  bool durable = true;  ///< false: need not survive a crash, after which it is made again
+  /// The limit in steps of SQLite (step_budget.hpp), beyond which DatabaseError is thrown. No value: no
+  /// limit.
   std::optional<std::uint64_t> steps = {};
-  bool folders = true;  ///< also copy the runs' folders; false: rows alone, whether there are folders or not
-  /// Is called after each run.
+  bool folders = true;  ///< also copy the runs' folders; false: rows alone, even if there are folders
+  /// Called after each run.
   std::function<void(std::size_t done, std::size_t all)> progress = {};
 };
 
-/// Merges run by run. Of two states of one run, the one that contains the other counts. If neither does (it
-/// was resumed on both sides), the more advanced one counts: completed, then the number of attempts, of
-/// records, then the later start; the other stays where it is, and the run's remark says so. Tags, notes and
-/// verifications of both are kept; a run is removed if both sides have removed it. If both have answered a
-/// question with runs of their own, both are kept as repeats; complete runs stay newer than others, so that
-/// `exp run` takes them. A run on which a process works, on either side, is left out, and so is one whose
-/// folder is missing in the other database. After a kill the same call continues: each run is taken over in
-/// one transaction, after its files. Throws Error if `other` is this database, or cannot be opened
-/// (open_encore_database() says what is refused).
+/// Merges run by run. Of two states of one run, the one that contains the other counts. If neither does (the
+/// run was resumed on both sides), the more advanced one counts: completed first, then by number of attempts,
+/// number of records, and later start. The other state stays in the other database, and the run's remark says
+/// so. Tags, notes and verifications of both are kept; a run is removed if both sides have removed it. If
+/// both have answered a question with runs of their own, both are kept as repeats; complete runs get higher
+/// repeat numbers than incomplete ones, so that `exp run` uses them. Skips a run on which a process works, on
+/// either side, and a run whose folder is missing in the other database. If the process is killed, the same
+/// call continues: each run is merged in one transaction, after its files. Throws Error if `other` is this
+/// database, or cannot be opened (open_encore_database() lists why).
 DatabaseMerge merge_database(Store& store, const std::filesystem::path& other,
                              const DatabaseMergeOptions& options = {});
 

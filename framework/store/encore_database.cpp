@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks application id, version and tables before anything is read, and makes the tables of a new file.
+// Opens Encore's database: checks application id, version and tables before any row is read, sets the journal
+// mode, and makes the tables of a new file. Every Store begins here. Read encore_database.hpp first.
 #include "store/encore_database.hpp"
 
 #include <sqlite3.h>
@@ -18,7 +19,7 @@ namespace encore {
 
 namespace {
 
-/// The magic numbers come from linux/magic.h, which not every system ships.
+/// Magic numbers of local file systems, from linux/magic.h, which not every system ships.
 constexpr unsigned long local_file_systems[] = {
     0xEF53,      // ext2, ext3, ext4
     0x58465342,  // xfs
@@ -43,7 +44,8 @@ void make_folder_of(const std::filesystem::path& path) {
   }
 }
 
-/// Only the process that gets the lock first finds no tables; the others wait and find them all.
+/// Makes the tables of a new file. The process that gets the lock first makes them; the others wait and find
+/// them.
 void create_tables(Database& database) {
   Transaction transaction(database);
   if (database.integer("SELECT count(*) FROM sqlite_schema") == 0) database.execute(schema_sql);
@@ -66,13 +68,12 @@ void require_version(Database& database) {
 
 void choose_journal(Database& database) {
   const bool wal = carries_wal(folder_of(database.path()));
-  // FULL lets a finished run survive a power cut. Merges are few, so the cost is small.
+  // With FULL, the rows of a finished run survive a power cut. Transactions are few, so the cost is small.
   if (database.text("PRAGMA journal_mode") != (wal ? "wal" : "delete")) {
     try {
       database.text(wal ? "PRAGMA journal_mode = WAL" : "PRAGMA journal_mode = DELETE");
     } catch (const DatabaseError& error) {
-      if (!error.busy())
-        throw;  // in use: the mode only affects speed, the next process to open it tries again
+      if (!error.busy()) throw;  // in use: the mode only affects speed, and the next process sets it
     }
   }
   database.execute("PRAGMA synchronous = FULL");
@@ -80,8 +81,8 @@ void choose_journal(Database& database) {
 
 std::unique_ptr<Database> open_for_reading(const std::filesystem::path& path,
                                            std::chrono::milliseconds patience) {
-  // Even a reader of a WAL file must write its shared memory. If that is forbidden and no other process
-  // writes either, the file can be read as it is.
+  // Even a reader of a file in WAL mode must write to its shared memory. If that is forbidden, and no other
+  // process writes, the file is opened as immutable.
   try {
     auto database = std::make_unique<Database>(path, SQLITE_OPEN_READONLY, patience);
     const StepBudget budget(*database, schema_steps);

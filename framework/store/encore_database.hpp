@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opens a file that is Encore's database, or makes one, and says clearly why it cannot. Read next:
-// schema.sql, which describes its content.
+// open_encore_database() opens a file that is Encore's database, or makes one, or throws an Error that says
+// why it cannot. Store and `exp db` call it. Read next: schema.sql, which describes the tables.
 #pragma once
 
 #include <filesystem>
@@ -10,10 +10,10 @@
 
 namespace encore {
 
-/// The content of schema.sql.
+/// The text of schema.sql.
 extern const char* const schema_sql;
 inline constexpr std::int64_t schema_version = 10;
-/// The letters ENCR.
+/// The application id in the head of the file: the letters ENCR. It never changes.
 inline constexpr std::int64_t schema_application = 0x454E4352;
 
 enum class OpenMode {
@@ -22,16 +22,16 @@ enum class OpenMode {
   read,    ///< read an existing file, which may be read-only
 };
 
-/// Refuses, with a message that says what to do: a missing file (write, read), a file of another program, a
-/// file that is not a database, one of a newer or older version, a folder without the right to write.
+/// Throws an Error that says what to do for: a missing file (write, read), a file of another program, a file
+/// that is not a database, a database of a newer or older version, a folder that the user may not write.
 std::unique_ptr<Database> open_encore_database(const std::filesystem::path& path, OpenMode mode,
                                                std::chrono::milliseconds patience = std::chrono::seconds(10));
 
 /// Returns the file as SQLite's URI: "file:/a/b.db?mode=ro".
 std::string database_uri(const std::filesystem::path& path, const std::string& query);
 
-/// Returns the schema version of the file, newer and older ones too. Throws Error if it is not a database of
-/// Encore.
+/// Returns the schema version of the file, also of newer and older versions. Throws Error if the file is not
+/// a database of Encore.
 std::int64_t version_of(Database& database);
 
 /// Returns whether the file system under `folder` is known to support SQLite's shared memory (WAL). Local

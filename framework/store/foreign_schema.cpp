@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks read sqlite_schema and pragma_table_xinfo, which parse a schema without running any of it. The guard
-// is an authorizer of SQLite.
+// Protects Encore from a database file that others have written. The checks read sqlite_schema and
+// pragma_table_xinfo, which parse a schema without running any of it. The guard is an authorizer of SQLite:
+// it refuses statements that do more than read and change rows. Read foreign_schema.hpp first.
 #include "store/foreign_schema.hpp"
 
 #include <sqlite3.h>
@@ -17,7 +18,7 @@ namespace encore {
 
 namespace {
 
-/// Quotes the text between two marks; `escaped` replaces a mark inside.
+/// Returns the text between two quotation marks `mark`; `escaped` replaces each mark inside the text.
 std::string quoted(const std::string& text, char mark, const std::string& escaped) {
   std::string result(1, mark);
   for (const char letter : text) result += letter == mark ? escaped : std::string(1, letter);
@@ -30,7 +31,7 @@ std::string quoted_name(const std::string& text) {
 
 struct Object {
   std::string type;      ///< "table", "virtual table", "view" or "index"
-  std::string sql = {};  ///< plain
+  std::string sql = {};  ///< as plain_sql() makes it
 };
 using Objects = std::map<std::string, Object>;
 
@@ -46,7 +47,8 @@ Objects objects_of(Database& database, const std::string& schema) {
   return objects;
 }
 
-/// Returns the columns, with generated ones as "name (generated)". A table of ours has none.
+/// Returns the columns of a table, with generated ones as "name (generated)". Encore's own tables have no
+/// generated column.
 std::vector<std::string> columns_of(Database& database, const std::string& schema, const std::string& table) {
   std::vector<std::string> columns;
   Statement rows(database, "SELECT name, hidden FROM pragma_table_xinfo(?, ?)");
@@ -74,7 +76,7 @@ const OwnSchema& own_schema() {
   return own;
 }
 
-/// Returns what each statement of schema.sql makes, in its order: "table run".
+/// Returns kind and name of what each statement of schema.sql makes, in the order of the file: "table run".
 std::vector<std::pair<std::string, std::string>> named_in_own_text() {
   constexpr std::string_view begin = "\nCREATE ";
   const std::string_view own = schema_sql;
@@ -89,9 +91,9 @@ std::vector<std::pair<std::string, std::string>> named_in_own_text() {
   return named;
 }
 
-/// Returns whether the file has every statement of schema.sql letter by letter and in its order, as files of
-/// this version do, and no trigger. It spares the comparison of meanings, which takes longer than many
-/// commands. `tables` gets the names of all tables that have rows, the user's own too.
+/// Returns whether the file has every statement of schema.sql letter by letter and in order, as files of this
+/// version do, and no trigger. Then columns need not be compared, which takes longer than many commands.
+/// `tables` gets the names of all tables that have rows, including the user's own.
 bool has_own_text(Database& database, const std::string& schema, GuardedNames& tables) {
   const auto named = named_in_own_text();
   auto next = named.begin();
@@ -110,7 +112,7 @@ bool has_own_text(Database& database, const std::string& schema, GuardedNames& t
   return next == named.end();
 }
 
-/// Returns a name of an untrusted file as a message may print it.
+/// Returns a name from an untrusted file in a form that a message may print.
 std::string shown(const std::string& name) {
   std::string text;
   for (const char letter : name)
@@ -152,7 +154,7 @@ bool is_pragma_of_ours(const char* name) {
                     "page_size",      "freelist_count"});
 }
 
-/// Returns whether it is a read-only table that SQLite makes itself.
+/// Returns whether the name is a read-only table that SQLite itself makes.
 bool is_of_sqlite(std::string_view name) {
   return name.starts_with("sqlite_") || name.starts_with("pragma_") || name == "json_each" ||
          name == "json_tree";
@@ -195,8 +197,8 @@ int allow_rows(void* tables, int action, const char* first, const char* second, 
   return allowed_action(action, first, second, schema, *static_cast<const GuardedNames*>(tables));
 }
 
-/// Makes the tables that SQLite makes when a statement first uses them. The guard would refuse that
-/// later.
+/// Makes the tables that SQLite makes when a statement first uses certain functions. After the guard is set,
+/// SQLite could no longer make them.
 void make_tables_of_functions(Database& database) {
   for (const char* sql :
        {"SELECT 1 FROM json_each('[]')", "SELECT 1 FROM json_tree('[]')",
@@ -205,7 +207,7 @@ void make_tables_of_functions(Database& database) {
     const Statement prepared(database, sql);
 }
 
-/// Returns the end of a token: a word, a literal or name in quotes, or one other character.
+/// Returns the position after a token: a word, a literal or name in quotes, or one other character.
 std::size_t end_of_token(std::string_view sql, std::size_t at) {
   const char first = sql[at];
   if (first == '\'' || first == '"' || first == '`' || first == '[') {
@@ -225,7 +227,7 @@ bool is_word(char letter) {
          (static_cast<unsigned char>(letter) & 0x80U) != 0;
 }
 
-/// Returns the place behind white space and comments.
+/// Returns the position after white space and comments.
 std::size_t end_of_gap(std::string_view sql, std::size_t at) {
   while (at < sql.size()) {
     const std::string_view left = sql.substr(at);
@@ -266,7 +268,7 @@ void distrust_schema(const Database& database) {
   sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, 256 << 20);
-  sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 2);  // one, and the one of VACUUM
+  sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 2);  // one for the caller, one for VACUUM
   sqlite3_limit(handle, SQLITE_LIMIT_TRIGGER_DEPTH, 32);
 }
 
@@ -315,7 +317,7 @@ const std::vector<std::string>& own_columns(const std::string& table) {
 
 namespace {
 
-/// `tables` are those of the file that have rows.
+/// Sets the guard. `tables` are the tables of the file that have rows.
 void guard_tables(Database& database, GuardedNames tables) {
   make_tables_of_functions(database);
   for (const auto& [type, name] : named_in_own_text()) tables.insert(name);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Keeps an untrusted database from acting in our name. Each connection is opened with distrust_schema
-// (database.cpp). Each file of ours is refused if it has triggers, or other things under the names of
-// schema.sql (encore_database.cpp, merged_rows.cpp, upgrade.cpp), before any row is read. Then guard() allows
-// only reading and changing rows. Views, indices and tables of the user's own are accepted; no code here
-// reads them.
+// Keeps an untrusted database file from running code or writing files in Encore's name. database.cpp calls
+// distrust_schema() for each connection. encore_database.cpp, merged_rows.cpp and upgrade.cpp refuse a file
+// with triggers, or with other objects under the names of schema.sql, before any row is read. Then guard()
+// allows only reading and changing rows. Views, indices and tables of the user's own are accepted, because no
+// code of Encore reads them.
 #pragma once
 
 #include <map>
@@ -24,28 +24,29 @@ void distrust_schema(const Database& database);
 /// Throws Error that names the first trigger and says how to drop it: schema.sql makes none.
 void require_no_triggers(Database& database);
 
-/// Throws Error unless each table and view of schema.sql exists, is a table or that very view, and a table
-/// has exactly the columns that schema.sql gives it. Reads sqlite_schema alone, so nothing of the file runs.
-/// `schema` is "main", or the name under which the file was attached.
+/// Throws Error unless each table and view of schema.sql exists in the file with the same kind, each view has
+/// the same text, and each table has exactly the same columns. It reads sqlite_schema alone, so nothing of
+/// the file runs. `schema` is "main", or the name under which the file was attached.
 void require_own_schema(Database& database, const std::string& schema = "main");
 
-/// Throws Error if a name of schema.sql is that of another kind of object. It serves files of older versions,
-/// whose columns and views differ.
+/// Throws Error if a name of schema.sql belongs to another kind of object. For files of older versions, whose
+/// columns and views differ.
 void require_own_kinds(Database& database);
 
-/// Returns the columns of a table of schema.sql, in its order. SQL is made only of these names.
+/// Returns the columns of a table of schema.sql, in its order. Code that builds SQL uses only these names.
 const std::vector<std::string>& own_columns(const std::string& table);
 
-/// From now on statements may only read and change rows of the tables of schema.sql, of temporary tables, and
-/// of the user's own tables, whose rows are removed with those they refer to. ATTACH, VACUUM INTO, views that
-/// are not ours and changes of the schema are refused. Calls are checked when a statement is prepared.
+/// After this call, statements may only read and change rows of the tables of schema.sql, of temporary
+/// tables, and of the user's own tables (whose rows are removed together with the rows they refer to).
+/// ATTACH, VACUUM INTO, other views and changes of the schema are refused. SQLite checks this when it
+/// prepares a statement.
 void guard(Database& database);
 
-/// Calls require_no_triggers, require_own_schema and guard. A file that this version has made needs only one
-/// comparison of its schema.
+/// Calls require_no_triggers, require_own_schema and guard. For a file that this version has made, one
+/// comparison of the schema replaces the first two.
 void require_own_file(Database& database);
 
-/// While it lives, this connection prepares every statement: for VACUUM and ATTACH of our own.
+/// Switches the guard off while it lives, for VACUUM and ATTACH by Encore itself.
 class Unguarded {
  public:
   explicit Unguarded(Database& database);
@@ -57,8 +58,8 @@ class Unguarded {
   Database& database_;
 };
 
-/// Returns SQL with one blank, or none, in place of white space and comments. Literals and quoted names stay
-/// as they are. Equal results mean the same to SQLite.
+/// Returns the SQL with white space and comments replaced by one blank, or removed where no blank is needed.
+/// Literals and quoted names are unchanged. If two results are equal, SQLite reads both the same way.
 std::string plain_sql(std::string_view sql);
 
 }  // namespace encore

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares the files of each run folder with its rows, and removes what no row needs.
+// Finds and removes garbage (`exp gc`, and after `exp rm`): compares the files of each run folder with the
+// rows of the run, and removes what no row needs. Read garbage.hpp first.
 #include "store/garbage.hpp"
 
 #include <algorithm>
@@ -25,7 +26,7 @@ std::uint64_t size_of_file(const fs::path& path) {
   return failure ? 0 : size;
 }
 
-/// A symbolic link does not count: links in run folders are not followed.
+/// Returns whether the entry is a regular file. Symbolic links in run folders are not followed.
 bool is_own_file(const fs::directory_entry& entry) {
   std::error_code failure;
   return fs::is_regular_file(entry.symlink_status(failure));
@@ -46,8 +47,8 @@ FolderState state_of(const fs::path& folder) {
   return state;
 }
 
-/// The last checkpoint is the newest valid one; newer damaged ones stay too. The best one is that of the last
-/// checkpoint, and that of the latest attempt in the database that found one.
+/// Returns the steps whose checkpoints must stay: the newest valid one, damaged ones that are newer, and the
+/// best ones: that of the last checkpoint, and that of the latest attempt that recorded one.
 std::set<std::int64_t> steps_to_keep(Store& store, const RunRow& run, const fs::path& folder) {
   std::set<std::int64_t> keep;
   if (run.result.is_object()) keep.insert(run.result.value("best_step", std::int64_t{-1}));
@@ -59,7 +60,7 @@ std::set<std::int64_t> steps_to_keep(Store& store, const RunRow& run, const fs::
   keep.insert(best.second);
   const std::vector<CheckpointFile> files = list_checkpoints(folder);
   const auto outside = [&](const CheckpointFile& file) { return !keep.contains(file.step); };
-  if (std::count_if(files.begin(), files.end(), outside) == 0) return keep;  // hashing would change nothing
+  if (std::count_if(files.begin(), files.end(), outside) == 0) return keep;  // no need to hash them
   const std::optional<FoundCheckpoint> last = find_newest_checkpoint(folder);
   for (const CheckpointFile& file : files)
     if (!last || file.step >= last->file.step) keep.insert(file.step);
@@ -100,7 +101,8 @@ std::vector<std::string> folders_of_runs(const Store& store) {
   return names;
 }
 
-/// `names` were listed before the database is read, so a run that was added in between has its row already.
+/// Finds folders that belong to no run. The caller listed `names` before it read the database, so a run that
+/// was added in between already has its row.
 std::vector<Garbage> folders_without_run(Store& store, const std::vector<std::string>& names) {
   std::vector<Garbage> found;
   for (const std::string& name : names) {
@@ -115,8 +117,8 @@ std::vector<Garbage> folders_without_run(Store& store, const std::vector<std::st
   return found;
 }
 
-/// Finds folders beside those of the runs: of verifications that exp verify should not keep, and copies that
-/// an exp db merge has begun.
+/// Finds the remains of killed commands beside the run folders: folders of `exp verify` that were not to be
+/// kept, and unfinished copies of `exp db merge`.
 std::vector<Garbage> folders_of_killed(const Store& store) {
   std::vector<Garbage> found;
   std::error_code failure;
@@ -193,7 +195,7 @@ std::vector<Garbage> find_garbage(Store& store) {
 }
 
 std::vector<Garbage> remove_garbage(Store& store, const std::vector<RunRow>& runs) {
-  store.settle();  // from here on "running" in the database is true, and a dead attempt's token is invalid
+  store.settle();  // now each "running" run really runs, and tokens of dead attempts are invalid
   std::vector<Garbage> removed;
   for (const RunRow& listed : runs) {
     if (garbage_of(store, listed).empty()) continue;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Garbage is files in the run folders that are no longer needed. It is removed one run at a time under the
-// database's write lock, so that no attempt can begin meanwhile. `exp gc` calls this.
+// Garbage is files in the run folders that are no longer needed. `exp gc` finds and removes them, one run at
+// a time under the write lock of the database, so that no attempt can begin meanwhile. Add a new reason to
+// the enum GarbageKind.
 #pragma once
 
 #include <cstdint>
@@ -13,30 +14,30 @@
 namespace encore {
 
 enum class GarbageKind : std::uint8_t {
-  checkpoint,    ///< neither the best nor the last
-  leftover,      ///< of a write that was interrupted
-  folder,        ///< of a run that the database does not know
+  checkpoint,    ///< a checkpoint that is neither the best nor the last
+  leftover,      ///< a file of an interrupted write
+  folder,        ///< the folder of a run that the database does not have
   verification,  ///< the folder of an exp verify that was killed
 };
 const char* name_of(GarbageKind kind);
 
-/// Begins the names of folders of verifications, beside those of the runs: verify-<run id>-XXXXXX.
+/// The prefix of folders of verifications, which lie beside the run folders: verify-<run id>-XXXXXX.
 inline const std::string verification_prefix = "verify-";
-/// A file in the folder of a verification that the user wants to keep.
+/// The file that marks the folder of a verification as wanted by the user.
 inline constexpr const char* kept_mark = "kept";
 
 struct Garbage {
   GarbageKind kind = GarbageKind::leftover;
   std::filesystem::path path;
   std::uint64_t bytes = 0;
-  std::string run;  ///< its name, or that of the folder if the run is gone; empty beside the database
+  std::string run;  ///< name of the run, or of its folder if the run is gone; empty: beside the database
 };
 
-/// Returns all garbage, run by run. Skips runs on which a process works, and folders of unknown runs in which
-/// something changed during the last hour: a worker may be at work there whose database was moved away. The
-/// same hour protects folders of verifications.
+/// Returns all garbage, run by run. Skips runs on which a process works. Skips folders of unknown runs and of
+/// verifications if anything in them changed during the last hour: a worker whose database was moved away may
+/// still write there.
 std::vector<Garbage> find_garbage(Store& store);
-/// Looks only in the folders of these runs.
+/// The same for these runs only; does not look for folders without a run.
 std::vector<Garbage> find_garbage(Store& store, const std::vector<RunRow>& runs);
 /// Finds and removes garbage; with `folders` also folders of unknown runs. Returns what was removed. Throws
 /// Error naming the first file that cannot be removed.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes the accounting of a job to its attempts, and adds up each job once.
+// Stores what a job has used (time, energy, memory) as an event of each attempt that the job held, and reads
+// it back with each job counted once. runner/slurm/job_accounts.cpp writes, `exp show` and reports read. See
+// job_usage.hpp.
 #include "store/job_usage.hpp"
 
 #include "store/merge.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// JobUsage is what a job has used according to a scheduler's accounting. A job may have worked on several
-// runs, one after the other, and resumed one: the figures are those of the whole job, and each attempt that
-// it held has them.
+// JobUsage: what a job has used, according to the accounting of a scheduler such as Slurm. One job may work
+// on several runs, one after the other. The figures are those of the whole job, and each of its attempts
+// stores a copy. runner/slurm/job_accounts.cpp writes them; `exp show` and reports read them.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,17 @@ namespace encore {
 
 struct JobUsage {
   std::string job = {};                         ///< its name in the scheduler: "12_3"
-  std::optional<double> joules = {};            ///< nothing if the nodes are not measured
-  std::optional<std::int64_t> peak_bytes = {};  ///< resident, of the process that had most
+  std::optional<double> joules = {};            ///< no value: the nodes do not measure energy
+  std::optional<std::int64_t> peak_bytes = {};  ///< resident memory of the largest process
   int attempts = 0;                             ///< that the job held
 
   bool operator==(const JobUsage&) const = default;
 };
 
-/// Adds an event of exp to each attempt that the job held, in place of an earlier one. Returns their
-/// number.
+/// Stores the usage with each attempt that the job held, in place of an earlier record. Returns the number of
+/// these attempts.
 int note_job_usage(Store& store, const ProcessIdentity& holder, JobUsage usage);
-/// Returns the usage with the ordinals of the run's attempts, in their order; only of attempts with a record.
+/// Returns each usage with the ordinal of its attempt, in order. Attempts without a record are left out.
 std::vector<std::pair<int, JobUsage>> read_job_usage(Store& store, std::int64_t run);
 
 }  // namespace encore

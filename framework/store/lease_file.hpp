@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The file `lease` of a run's folder holds the token of the attempt that may write checkpoints. The worker
-// reads it before it renames one. A process that takes over the run writes a new token.
+// The file `lease` in a run's folder. It holds the token of the one attempt that may write checkpoints.
+// attempts.cpp writes it when a process takes the run; the worker compares it with its own token before it
+// renames a checkpoint into place.
 #pragma once
 
 #include <string>
@@ -9,7 +10,7 @@ namespace encore {
 
 inline constexpr const char* lease_file_name = "lease";
 
-/// Returns "2-0123456789abcdef" for attempt 2; never the same twice.
+/// Returns a new token, such as "2-0123456789abcdef" for attempt 2. It is never the same twice.
 std::string make_lease_token(int ordinal);
 
 }  // namespace encore

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Holds the old measures of entity recognition, and counts exact matches as conlleval and seqeval (default
-// mode) do.
+// What metrics meant before version 5 of the schema, when only entity recognition stored them, and its counts
+// of exact matches, as conlleval and seqeval (default mode) compute them. upgrade.cpp and readers of old
+// prediction files call it. It never changes. Read legacy_metrics.hpp first.
 #include "store/legacy_metrics.hpp"
 
 #include <encore/error.hpp>
@@ -94,8 +95,8 @@ void add_legacy_sentence(Statistics& to, const std::vector<std::string>& truth,
   to.begin_example();
   const std::vector<LabelSpan> expected = label_spans(truth);
   for (const LabelSpan& span : expected) to.add("truth", 1, span.label);
-  // Both lists are in the order of the words and spans of one list never overlap, so one walk finds the equal
-  // ones.
+  // Both lists are in the order of the words, and spans of one list never overlap, so one pass over both
+  // finds the equal spans.
   auto candidate = expected.begin();
   for (const LabelSpan& span : label_spans(predicted)) {
     to.add("predicted", 1, span.label);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Gives meaning to data written before version 5 of the schema: metrics that had only names, and files of
-// predictions without statistics. All were of entity recognition. Only this file of the control program knows
-// names of measures. It never changes.
+// predictions without statistics. All were of entity recognition. upgrade.cpp, analysis/predictions.cpp and
+// report/classes.cpp call it. No other code of the control program may compare names of measures. It never
+// changes.
 #pragma once
 
 #include <string>
@@ -15,13 +16,14 @@ namespace encore {
 /// Returns what a metric of that name ("dev/f1", "test/recall/PER", "train/loss") meant; unknown for names
 /// that did not exist.
 Measure legacy_meaning(const std::string& metric);
-/// Writes the meanings of all metrics that have none into the table `metric`, as versions 5 to 8 have it.
+/// Writes the missing meanings into the table `metric`, in the form of versions 5 to 8.
 void fill_meanings(Database& database);
 
-/// The confusion matrix, from the statistics below.
+/// The confusion matrix that add_legacy_sentence() fills.
 const Measure& legacy_confusion();
-/// Adds the statistics of a sentence, in the columns that the meanings above need, from its tags (IOB1, IOB2
-/// or BIOES). `predicted` may be shorter: the remaining words are O. Throws Error if it is longer.
+/// Adds the statistics of a sentence to `to`, computed from its tags (IOB1, IOB2 or BIOES), in the columns
+/// that legacy_meaning() refers to. `predicted` may be shorter: the remaining words count as O. Throws Error
+/// if it is longer.
 void add_legacy_sentence(Statistics& to, const std::vector<std::string>& truth,
                          const std::vector<std::string>& predicted);
 

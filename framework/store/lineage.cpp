@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Follows the setting that names a run, in both directions.
+// Lineage queries: follows the setting train.retrains from a run to the run that it replaces and back, and
+// records the result of `exp retrain` with the tag "promoted". Read lineage.hpp first.
 #include "store/lineage.hpp"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace {
 
 constexpr const char* retraining_event = "retraining";
 
-/// Returns numbers of runs. The SQL parameter is text.
+/// Returns the numbers of runs that the query finds. Its parameter is text.
 std::vector<std::int64_t> numbers(Store& store, const char* sql, const std::string& text) {
   std::vector<std::int64_t> found;
   Statement& rows = store.database().cached(sql).with(text);
@@ -24,7 +25,7 @@ std::vector<std::int64_t> numbers(Store& store, const char* sql, const std::stri
   return found;
 }
 
-/// Returns the numbers of its lineage. A run that neither retrains nor is retrained has only its own.
+/// Returns the numbers of all runs in the lineage of `run`; only its own if no run retrains another.
 std::set<std::int64_t> lineage_numbers(Store& store, const RunRow& run) {
   std::set<std::int64_t> seen;
   std::vector<std::int64_t> open = {run.number};

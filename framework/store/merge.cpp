@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the records behind the last merged one, and writes their rows in one transaction.
+// Merges one spool (the file of a worker's events) into the database: reads the records after the last merged
+// one and writes their rows in one transaction per batch. Store::merge calls it every half second. Read
+// merge.hpp first.
 #include "store/merge.hpp"
 
 #include <cmath>
@@ -20,12 +22,12 @@ namespace encore {
 
 namespace {
 
-/// The size of about a thousand records.
+/// A spool with less unread bytes is short: about a thousand records.
 constexpr std::uint64_t short_spool = 32768;
-/// This many records hold the write lock for some tens of milliseconds.
+/// The most records in one transaction: it holds the write lock for some tens of milliseconds.
 constexpr std::uint64_t batch_records = 20000;
 
-/// Damage up to this many bytes is searched while the write lock is held.
+/// Damage of at most this many bytes is searched for the next valid record while the write lock is held.
 constexpr std::uint64_t short_damage = 64 << 10;
 
 class Merger {
@@ -60,14 +62,14 @@ class Merger {
         transaction.commit();
         if (stop == Stop::damage) damaged.emplace(std::move(reader));
       }
-      // Other processes may write to the database meanwhile.
+      // This runs outside a transaction, so other processes may write to the database meanwhile.
       if (damaged) search(*damaged);
     }
     return report;
   }
 
  private:
-  /// Reads the place inside the transaction, because another process may have merged further.
+  /// Reads the position inside the transaction, because another process may have merged further.
   SpoolReader continue_reading() {
     Statement& place =
         database_.cached("SELECT spool_bytes, spool_records, first_step FROM attempt WHERE number = ?");
@@ -92,8 +94,8 @@ class Merger {
   }
 
   enum class Stop : std::uint8_t {
-    batch,   ///< there may be more
-    damage,  ///< longer than short_damage: first search for a valid record behind it
+    batch,   ///< stopped after batch_records; there may be more
+    damage,  ///< damage longer than short_damage: call search() first
     end,
   };
 
@@ -125,7 +127,8 @@ class Merger {
     return Stop::batch;
   }
 
-  /// Call it outside a transaction, because the damage may be long.
+  /// Searches for the next valid record after damage. Call it outside a transaction, because the damage may
+  /// be long.
   void search(SpoolReader& reader) {
     const std::uint64_t offset = reader.offset(), before = reader.searched_bytes();
     std::error_code failure;
@@ -147,7 +150,7 @@ class Merger {
                   lost);
   }
 
-  /// Notes damage that no valid record follows. Each merge does so again, since the file may have been
+  /// Records damage that no valid record follows. Each merge repeats this, since the file may have been
   /// repaired.
   void note_end(const SpoolReader& reader) {
     database_
@@ -164,7 +167,8 @@ class Merger {
                   {{"text", text}, {"records", records}, {"from_step", first_step_not_surely_told()}});
   }
 
-  /// A checkpoint's record stands behind all records of its step, so only later steps can be missing.
+  /// Returns the first step whose records may be lost. The record of a checkpoint comes after all records of
+  /// its step, so only later steps can be missing.
   std::int64_t first_step_not_surely_told() {
     Statement& step = database_.cached(
         "SELECT max(coalesce((SELECT max(step) FROM point WHERE run = ?1 AND attempt = ?2), 0), "
@@ -228,7 +232,7 @@ class Merger {
     add_point_.reset();
   }
 
-  /// Leaves out points whose metric has no name, because its record was lost in a gap.
+  /// Records that points were lost because the record that names their metric lies in a gap.
   void leave_out(std::int64_t metric) {
     if (!nameless_.insert(metric).second) return;
     note_damage(source_.path.filename().string() + ": the name of metric " + std::to_string(metric) +
@@ -246,8 +250,9 @@ class Merger {
         .run(source_.attempt, record_.sequence, read.time, read.type, read.body);
   }
 
-  /// Only the newest progress counts, scores are also points, and a digest has its own table. Events that
-  /// cannot be read, or that only a newer program knows, are kept as they are.
+  /// Returns whether the row keeps the text of the event. Progress keeps only the newest, scores are also
+  /// points, and digests have their own table. Events that cannot be read, or that only a newer program
+  /// knows, are kept as they are.
   static bool keeps_its_text(const Event& event) {
     return !std::holds_alternative<Progressed>(event) && !std::holds_alternative<Evaluated>(event) &&
            !std::holds_alternative<Digested>(event);
@@ -267,7 +272,7 @@ class Merger {
         [&](const Concluded&) { merge_result(read); });
   }
 
-  /// Merges the digest of a block, and of its tensors if they are reported one by one.
+  /// Merges the digest of a block, and those of its tensors if the worker reports them one by one.
   void merge_digest(const Digested& digest) {
     merge_digest(digest.step, digest.scope, digest.sha256);
     for (const auto& [path, value] : digest.tensors) merge_digest(digest.step, path, value);
@@ -296,7 +301,8 @@ class Merger {
         .run(source_.run, file.name, source_.attempt, file.path, file.sha256, time);
   }
 
-  /// The result of the latest attempt counts, in whatever order the spools are merged.
+  /// Stores the result of the run. That of the latest attempt counts, in whatever order the spools are
+  /// merged.
   void merge_result(const ReadEvent& read) {
     database_
         .cached(
@@ -349,16 +355,16 @@ class Merger {
   std::set<std::int64_t> nameless_;
   std::uint64_t records_ = 0;
   std::optional<std::int64_t> first_step_;
-  /// What was found, outside a transaction, behind the damage at `offset`.
+  /// The result of search(): the damage at `offset` and what was found after it.
   struct Searched {
     std::uint64_t offset = 0;
     std::optional<SpoolGap> gap = {};
   };
   std::optional<Searched> searched_;
-  std::uint64_t search_work_ = 0;  ///< bytes that these searches have hashed
+  std::uint64_t search_work_ = 0;  ///< bytes that search() has hashed so far
 };
 
-/// Returns 0 if there is no file yet.
+/// Returns the number of bytes that were not merged yet; 0 if there is no file yet.
 std::uint64_t unread_bytes(Database& database, const SpoolSource& source) {
   Statement& place = database.cached("SELECT spool_bytes FROM attempt WHERE number = ?");
   const std::uint64_t read =
@@ -383,11 +389,11 @@ void add_own_event(Database& database, std::int64_t attempt, const std::string& 
 MergeReport merge_spool(Database& database, const SpoolSource& source, const std::function<void()>& check,
                         const std::function<void(const MergeReport&)>& conclude) {
   ENCORE_REQUIRE(!database.in_transaction(), "merging begins its own transactions");
-  // Rows are merged by numbers that were read in the same transaction, so looking each of them up again,
-  // three times per point, would prove nothing and cost half of the time. The same holds for checks of the
-  // schema: for `special` SQLite builds the set of its three names again for each point, which takes as long
-  // as all the rest; the names bound here are valid, and JSON has been parsed. For a short spool this costs
-  // less than preparing all statements again.
+  // The rows refer to numbers that were read in the same transaction, so foreign keys, three for each point,
+  // need no check; they would cost half of the time. The checks of the schema are off too: for column
+  // `special` SQLite builds the set of its three names again for each point, which takes as long as all the
+  // rest. The names bound here are valid, and JSON has been parsed. For a short spool the checks cost less
+  // than preparing all statements again.
   std::optional<ConnectionFlag> unlinked, unchecked;
   if (unread_bytes(database, source) > short_spool) {
     unlinked.emplace(database, "foreign_keys", false);

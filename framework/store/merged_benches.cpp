@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Merges measurements (exp bench) of another database, with their cases and samples. Read merged_rows.hpp
-// first.
+// MergedRows::add_benches: copies measurements (`exp bench`) of another database, with their cases and
+// samples, unless they are here. database_merge.cpp calls it after the runs. Read merged_rows.hpp first.
 #include "store/merged_rows.hpp"
 
 namespace encore {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies rows between two databases of one schema with SQL. Read merged_rows.hpp first. Columns are those of
-// schema.sql, so a new one is copied without a change here; only references and numbers are named.
+// MergedRows: SQL that copies runs and shared rows from an attached database of the same schema.
+// database_merge.cpp calls it run by run. Columns come from schema.sql, so a new column is copied without a
+// change here; a new column that refers to another row must be named here. Read merged_rows.hpp first.
 #include "store/merged_rows.hpp"
 
 #include <sqlite3.h>
@@ -19,10 +20,10 @@ namespace {
 
 constexpr const char* origin_table = "origin";
 
-/// A table whose rows many runs share. Its rows are known by their content.
+/// A table whose rows many runs share. Two rows are the same if their content is equal.
 struct SharedTable {
   const char* name;
-  const char* same;  ///< whether row t of the other database is row m of this one
+  const char* same;  ///< SQL: whether row t of the other database equals row m of this one
 };
 constexpr std::array<SharedTable, 9> shared_tables = {{
     {"dataset", "m.sha256 = t.sha256"},
@@ -40,8 +41,8 @@ constexpr std::array<SharedTable, 9> shared_tables = {{
     {origin_table, "m.kind = t.kind AND m.name = t.name AND m.sha256 = t.sha256 AND m.time = t.time"},
 }};
 
-/// Joins the lines of both, each once, sorted if both have some, so that the order of merging does not
-/// matter.
+/// Returns the lines of both notes, each once. If both have lines, they are sorted, so that the order of
+/// merging does not matter.
 std::string joined_notes(const std::string& ours, const std::string& theirs) {
   if (ours == theirs || theirs.empty()) return ours;
   if (ours.empty()) return theirs;
@@ -55,7 +56,7 @@ std::string joined_notes(const std::string& ours, const std::string& theirs) {
   return joined;
 }
 
-/// Exchanges two numbers of repeats; the pair is unique at every moment.
+/// Exchanges the repeat numbers of two runs. The pair (question, repeat) stays unique at every moment.
 void exchange_repeats(Database& database, std::int64_t one, std::int64_t other) {
   Statement& repeat = database.cached("SELECT repeat FROM main.run WHERE number = ?");
   const auto repeat_of = [&](std::int64_t run) {
@@ -71,8 +72,8 @@ void exchange_repeats(Database& database, std::int64_t one, std::int64_t other) 
   set.run(second, one);
 }
 
-/// `exp run` continues with the newest repeat of a question. So a run that was taken over stands behind the
-/// newest complete one unless it is complete itself, and then before all incomplete ones.
+/// Orders the repeats of a question after the merge of run `taken`: incomplete ones first, then complete
+/// ones, because `exp run` uses the newest repeat.
 void order_repeats(Database& database, std::int64_t taken) {
   Statement& newest = database.cached(
       "SELECT o.number FROM main.run AS r JOIN main.run AS o ON o.question = r.question "
@@ -186,13 +187,13 @@ std::optional<std::string> MergedRows::repeat_of(std::int64_t theirs) {
 }
 
 void MergedRows::map_shared_rows() {
-  // This is needed only if the other database was written to since.
+  // Maps the rows again only if the other database was written since the last time.
   const std::int64_t version = database_.integer("PRAGMA other.data_version").value_or(0);
   if (version == mapped_version_) return;
   Transaction transaction(database_);
   for (const auto& [table, same] : shared_tables) {
     const std::string name = table;
-    if (name == origin_table && origin_) continue;  // their origins do not say how rows came here
+    if (name == origin_table && origin_) continue;  // all rows get origin_ instead
     std::map<std::string, std::string> instead = {{"number", "NULL"}};
     if (name == "build") instead["source"] = mapped("source", "source");
     copy_rows(name, instead, "NOT EXISTS (SELECT 1 FROM main." + name + " AS m WHERE " + same + ")");
@@ -207,7 +208,8 @@ void MergedRows::map_shared_rows() {
 std::int64_t MergedRows::add_run(std::int64_t theirs, const std::string& name) {
   const std::string is_it = "t.number = " + std::to_string(theirs);
   copy_sweep("(SELECT sweep FROM other.run WHERE number = " + std::to_string(theirs) + ")");
-  // The name may be taken, but the id is new here, so no run has it as its name.
+  // The name may be taken, so the row gets its id as a name first. No run has that name, because the id is
+  // new here.
   copy_rows("run",
             {{"number", "NULL"},
              {"name", "'merged ' || t.id"},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Merges searches of another database: trials, decisions, observations, and which run belongs to which trial.
-// Decisions form a list that only grows, so of two states of a search the longer one counts. Read
-// merged_rows.hpp first.
+// MergedRows::merge_searches: merges searches of another database, with trials, decisions, observations, and
+// the runs of each trial. The list of decisions only grows, so of two states of a search the longer one
+// counts. database_merge.cpp calls it after the runs. Read merged_rows.hpp first.
 #include "store/merged_rows.hpp"
 
 namespace encore {
@@ -10,8 +10,8 @@ namespace {
 
 constexpr const char* story_tables[] = {"search_trial", "search_decision", "search_observation"};
 
-/// Returns how many decisions and observations search ?1 of `one` has that search ?2 of `other` does not
-/// have. The times do not count.
+/// Returns SQL for the number of decisions and observations that search ?1 of `one` has and search ?2 of
+/// `other` lacks. Their times are not compared.
 std::string surplus_of(const std::string& one, const std::string& other) {
   const auto missing = [&](const std::string& table, const std::string& same) {
     return "(SELECT count(*) FROM " + one + "." + table +
@@ -83,7 +83,7 @@ void MergedRows::write_search(std::int64_t theirs, std::int64_t ours, MergedSear
       database_.execute("DELETE FROM main." + std::string(table) + " WHERE search = " + search);
     for (const char* table : story_tables) copy_rows(table, {{"search", search}}, of_search);
   }
-  // The row of a run that was left out follows with the merge that adds the run.
+  // A run that was left out is not here yet; the merge that adds the run also adds its row.
   const std::string run = mapped("run", "run");
   copy_rows("search_run", {{"search", search}, {"run", run}},
             of_search +

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes what attempts say of metrics, and reads it back as values.
+// What metrics mean: writes the meaning that each attempt gives to a metric, and reads it back as Metric
+// values for lists, comparisons and reports. merge.cpp writes. Read metrics.hpp first.
 #include "store/metrics.hpp"
 
 #include <algorithm>
@@ -15,7 +16,8 @@ namespace encore {
 
 namespace {
 
-/// If the rules do not accept it, another program than Encore wrote it: the number is shown as a plain one.
+/// Returns the measure, or an unknown one if the rules of Measure refuse it: then a program other than Encore
+/// wrote it, and its values are shown as plain numbers.
 Measure measure_or_unknown(const nlohmann::json& json) {
   try {
     return measure_in(json);
@@ -24,7 +26,7 @@ Measure measure_or_unknown(const nlohmann::json& json) {
   }
 }
 
-/// Returns what both say, field by field. An unknown measure contradicts nothing.
+/// Returns a measure with the fields on which both agree. An unknown measure agrees with every other one.
 Measure agreement(const Measure& one, const Measure& other) {
   if (one.name.empty()) return other;
   if (other.name.empty() || one == other) return one;
@@ -43,8 +45,8 @@ Measure agreement(const Measure& one, const Measure& other) {
   return both;
 }
 
-/// Returns "SELECT columns" for what the newest attempt of each run in ?1 says of each metric, as the view
-/// run_metric has it, but from these runs alone.
+/// Returns SQL for `columns` of what the newest attempt of each run in ?1 says of each metric: the view
+/// run_metric, limited to these runs.
 std::string of_runs(const std::string& columns) {
   return "SELECT " + columns +
          " FROM (SELECT attempt.run AS run, metric, measure, spool_metric.number AS place, "

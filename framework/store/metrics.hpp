@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Says what metrics mean. Workers write it in their spools, merging keeps it beside the attempt, and all code
-// that shows or compares numbers asks here for its runs, instead of knowing names. Runs of other tasks in the
-// same database do not count: their f1 may be another.
+// What metrics mean: unit, direction, and how to compute them. A worker writes the meanings into its spool,
+// merge.cpp stores them with the attempt, and all code that shows or compares numbers asks here, instead of
+// knowing names. Ask for the runs at hand: in runs of another task, f1 may be another measure.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@
 
 namespace encore {
 
-/// Returns a metric from its name and the description of its measure in the table `measure`; empty: unknown.
+/// Returns a metric from its name and the JSON of its measure in the table `measure`; empty JSON: unknown.
 Metric metric_row(const std::string& name, std::string_view description);
 
 /// Returns a metric as a spool defines it. `meaning` is a measure as JSON, or empty for a worker of an older
@@ -25,26 +25,26 @@ Metric metric_from(const std::string& name, const std::string& unit, std::string
 // Inside a transaction:
 /// Returns the number of the metric of that name.
 std::int64_t add_metric(Database& database, const std::string& name);
-/// Adds what attempt `attempt` says of the metric that its spool calls `number`.
+/// Adds what an attempt says of the metric that has the number `number` in its spool.
 void add_spool_metric(Database& database, std::int64_t attempt, std::int64_t number, const Metric& metric);
-/// Writes what a metric means into the table `measure`. Returns nothing if it is unknown.
+/// Adds the measure to the table `measure` and returns its row number. Returns nothing if it is unknown.
 std::optional<std::int64_t> add_measure(Database& database, const Measure& measure);
 
-/// Holds the metrics of some runs, in the order in which their workers name them.
+/// The metrics of some runs, in the order in which their workers name them.
 class Metrics {
  public:
   Metrics() = default;
-  /// If several metrics have one name, its meaning is what they agree on: numbers of two meanings have no
-  /// common title, unit or direction, and cannot be computed from counts of examples.
+  /// If several metrics have one name, the meaning keeps only what they agree on: where they differ, there is
+  /// no common title, unit or direction, and no way to compute the value from counts.
   explicit Metrics(std::vector<Metric> all);
 
-  /// Returns a metric of unknown meaning if there is none of that name.
+  /// Returns the metric of that name, or one of unknown meaning.
   Metric of(const std::string& name) const;
   const std::vector<Metric>& all() const { return all_; }
   /// Returns the confusion matrices of that split.
   std::vector<Metric> matrices(const std::string& split) const;
-  /// Returns the metrics of these splits as a table shows them: the measure of `first` ("dev/f1"), then the
-  /// others in their order. It leaves out members of families and matrices.
+  /// Returns the metrics of these splits in the order of a table: the measure of `first` ("dev/f1"), then the
+  /// others. Leaves out matrices, and members of families such as recall by class.
   std::vector<Metric> in_order(const std::string& first, const std::vector<std::string>& splits) const;
 
  private:
@@ -53,7 +53,8 @@ class Metrics {
 };
 
 Metrics read_metrics(Database& database, const std::vector<RunRow>& runs);
-/// Returns what each of these runs means by that name. Runs without it are left out.
+/// Returns what each of these runs means by that name, keyed by row number. Runs without the metric are left
+/// out.
 std::map<std::int64_t, Metric> read_meanings(Database& database, const std::vector<RunRow>& runs,
                                              const std::string& name);
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One query makes the rows from all points; a cached statement updates them point by point.
+// The table newest: refresh_newest() makes all rows of a run from its points with one query; NewestPoints
+// updates them while points are merged. merge.cpp, merged_rows.cpp and upgrade.cpp call it. Read newest.hpp
+// first.
 #include "store/newest.hpp"
 
 #include <algorithm>
@@ -10,7 +12,8 @@ namespace encore {
 
 namespace {
 
-/// Returns the rows of run ?1 from its points. `metric` is SQL that is true for the metrics in question.
+/// Returns SQL for the rows of run ?1, computed from the table or query `points`. `metric` is an SQL
+/// condition on metrics.
 std::string rows_from(const std::string& points, const std::string& metric) {
   return "SELECT a.run, a.metric, a.step, p.attempt, p.value, p.special, a.points, a.least, a.greatest FROM "
          "(SELECT run, metric, max(step) AS step, count(*) AS points, min(value) AS least, max(value) AS "
@@ -27,7 +30,8 @@ std::int64_t attempts_of(Database& database, std::int64_t run) {
   return attempts;
 }
 
-/// With one attempt every point counts, so a long run need not check each point.
+/// Returns SQL for the points of a run that count. With one attempt all count, so a long run need not check
+/// each point.
 std::string points_of(Database& database, std::int64_t run) {
   return attempts_of(database, run) > 1 ? "current_point" : "point";
 }
@@ -98,7 +102,8 @@ NewestPoints::Row& NewestPoints::row_of(std::int64_t metric) {
 void NewestPoints::add(std::int64_t metric, std::int64_t step, double value) {
   if (all_stale_) return;
   Row& row = row_of(metric);
-  // A later attempt may overrule the point, and it may replace another one.
+  // If a later attempt exists it may overrule this point, and a point of an earlier step may replace another
+  // one: then the row is computed again.
   if (!is_last_ || (row.points > 0 && step <= row.step)) row.stale = true;
   if (row.stale) return;
   row.step = step;

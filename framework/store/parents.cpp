@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the run that another one starts from ([model] from) or learns from ([distil] teacher): from its
-// settings and from what its attempts have read.
+// Store::read_parent and list_children: find the run that another one starts from ([model] from) or learns
+// from ([distil] teacher), by its settings and by the weights that its attempts have read. `exp show`, `exp
+// export` and reports call them. Read store.hpp first.
 #include "store/store.hpp"
 
 namespace encore {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Answers the questions of `show`, `logs` and reports. Read store.hpp first.
+// The members of Store that read one run: its settings, attempts, curves, events, verifications and digests,
+// for `exp show`, `exp logs` and reports. run_batch.cpp asks the same for many runs. Read store.hpp first.
 #include <sqlite3.h>
 
 #include <algorithm>
@@ -26,7 +27,7 @@ CurvePoint curve_point(const Statement& row) {
   return {row.integer(0), value_of(row, 1, 2), static_cast<int>(row.integer(3))};
 }
 
-/// Runs `take(statement)` for each row and collects what it returns.
+/// Calls `take(statement)` for each row and returns the results.
 template <class Take>
 auto collect(Statement& statement, const Take& take) {
   std::vector<decltype(take(statement))> rows;

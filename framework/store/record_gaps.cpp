@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the damages that merges have noted, and looks for steps without a loss.
+// find_record_gaps(): reads the damage events that merges have stored, and finds steps without a loss. Read
+// record_gaps.hpp first.
 #include "store/record_gaps.hpp"
 
 #include <nlohmann/json.hpp>
@@ -11,8 +12,8 @@ namespace encore {
 
 namespace {
 
-/// Returns whether a later attempt began at or before the first step of which records may be missing. An
-/// attempt that had nothing left to train has its last step in its event Ended.
+/// Returns whether a later attempt began at or before `from_step`, the first step that may be missing. If an
+/// attempt had nothing left to train, its event Ended has its last step.
 bool recorded_again(Database& database, std::int64_t run, std::int64_t attempt, std::int64_t from_step) {
   Statement& later = database.cached(
       "SELECT 1 FROM attempt WHERE run = ?1 AND number > ?2 AND coalesce(first_step, "
@@ -47,7 +48,7 @@ void add_damages(Store& store, const RunRow& run, std::vector<RecordGap>& gaps) 
   }
 }
 
-/// Finds missing steps: every trained step has a loss.
+/// Adds the steps that have no loss: each trained step must have one.
 void add_missing_steps(Store& store, const RunRow& run, std::vector<RecordGap>& gaps) {
   Statement& missing = store.database().cached(
       "WITH told AS (SELECT step FROM current_point WHERE run = ?1 AND metric = (SELECT number FROM metric "

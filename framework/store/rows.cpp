@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the columns of a statement into the structs of store.hpp, in the order of the queries.
+// Reads the columns of a statement into RunRow, AttemptRow and the other structs of run_rows.hpp, in the
+// order of the column lists in rows.hpp. A column that is added to a list must be read here at the same
+// place.
 #include "store/rows.hpp"
 
 #include "base/json_text.hpp"

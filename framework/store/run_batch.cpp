@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Passes the numbers of all runs as one JSON array, and sorts the rows by run.
+// RunBatch: the queries of queries.cpp for many runs at once. It passes the row numbers of all runs as one
+// JSON array and groups the rows by run. Read run_batch.hpp first.
 #include "store/run_batch.hpp"
 
 #include <algorithm>
@@ -14,10 +15,11 @@ namespace encore {
 
 namespace {
 
-/// ?1 is bound to the numbers of the runs.
+/// SQL condition on the number of a run; ?1 is bound to the JSON array of numbers.
 constexpr const char* chosen = "IN (SELECT value FROM json_each(?1))";
 
-/// Returns a value for each row of the statement, by the number in its first column.
+/// Returns the rows of the statement as values that `make` returns, grouped by the number in the first
+/// column.
 template <class Make>
 auto by_run(Statement& rows, const Make& make) {
   RunBatch::ByRun<decltype(make(rows))> found;
@@ -37,7 +39,7 @@ void add_files(const nlohmann::json& list, std::vector<std::pair<std::string, st
                          text_of(file.value("content", nlohmann::json())));
 }
 
-/// Leaves out everything that is not as schema.sql says.
+/// Reads the context of a sweep. Skips members that do not have the form that schema.sql describes.
 void add_context(const nlohmann::json& context, SweepRow& sweep) {
   if (!context.is_object()) return;
   add_files(context.value("bases", nlohmann::json()), sweep.bases);
@@ -161,7 +163,8 @@ std::vector<Metric> RunBatch::metrics() {
   return found;
 }
 
-/// If a run has one attempt, every point counts, so the points need not be checked one by one.
+/// Returns the numbers of the runs with several attempts, or with one. If a run has one attempt, every point
+/// counts, so the points need not be checked one by one.
 std::string RunBatch::numbers(bool several_attempts) const {
   nlohmann::json list = nlohmann::json::array();
   for (const RunRow& run : runs_)
@@ -175,7 +178,7 @@ BinnedCurves RunBatch::curves(const std::string& metric, std::int64_t most) {
   const std::string condition =
       std::string(" WHERE run ") + chosen + " AND metric = (SELECT number FROM metric WHERE name = ?2)";
   std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = 0, longest = 0;
-  // The range covers all points, also those that a later attempt overruled: it only lays out the bins.
+  // The range includes points that a later attempt overruled. That is harmless: it only places the bins.
   Statement& range = store_.database().cached("SELECT min(step), max(step), count(*) FROM point" + condition +
                                               " GROUP BY run");
   range.with(all_, metric);
@@ -187,7 +190,7 @@ BinnedCurves RunBatch::curves(const std::string& metric, std::int64_t most) {
   range.reset();
   if (longest == 0) return curves;
   curves.first = first;
-  // Unsigned: a changed database may hold any steps.
+  // The difference is computed unsigned, because a modified database may hold any steps.
   const std::uint64_t span = static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first);
   if (longest > most) curves.width = static_cast<std::int64_t>(span / static_cast<std::uint64_t>(most)) + 1;
   for (const bool several : {false, true}) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// RunBatch asks the questions of queries.cpp for many runs at once, with one query for each question. report/
-// uses it, because a report may have a thousand runs.
+// RunBatch reads settings, attempts, curves and digests of many runs, with one query for each kind of row
+// instead of one per run. report/ and analysis/factors.hpp use it, because a report may have a thousand runs.
+// queries.cpp reads one run.
 #pragma once
 
 #include <cstdint>
@@ -16,30 +17,31 @@ namespace encore {
 struct SweepRow {
   std::string name, file, content;
   double created = 0.0;
-  /// The files that it builds on, the nearest first: name and text. Empty if they were not recorded.
+  /// The files that the experiment file builds on, the nearest first: name and text. Empty if they were not
+  /// recorded.
   std::vector<std::pair<std::string, std::string>> bases = {};
-  /// The files of the runs that these start from, with the files that they build on, in the same form.
+  /// The experiment files of the runs that these start from, with their bases, in the same form.
   std::vector<std::pair<std::string, std::string>> parents = {};
-  std::vector<std::string> overrides = {};  ///< "train.epochs=2", of the command line
-  std::vector<std::string> grid = {};       ///< "model.layers=2,4", of the command line
-  std::string seeds = {};                   ///< "1-5", of the command line; empty: not set there
+  std::vector<std::string> overrides = {};  ///< overrides of the command line: "train.epochs=2"
+  std::vector<std::string> grid = {};       ///< grids of the command line: "model.layers=2,4"
+  std::string seeds = {};                   ///< seeds of the command line: "1-5"; empty: none given there
 };
 
-/// The points of a curve in one bin of steps.
+/// The mean and extremes of a curve in one bin of steps.
 struct CurveBin {
   std::int64_t bin = 0;
-  double mean = 0.0;  ///< NaN where the bin holds a value that is not finite
+  double mean = 0.0;  ///< NaN if the bin holds a value that is not finite
   std::int64_t points = 0;
 };
 
-/// Curves over a common axis of bins: bin i holds the steps from `first` + i * `width` on.
+/// Curves that share one axis of bins: bin i holds the steps from `first` + i * `width` on.
 struct BinnedCurves {
   std::int64_t first = 0, width = 1;
-  std::map<std::int64_t, std::vector<CurveBin>> runs = {};  ///< by number of the run; rising bins
+  std::map<std::int64_t, std::vector<CurveBin>> runs = {};  ///< by row number of the run; bins rise
 
   /// Returns the middle of a bin, which is its step if it holds only one.
   double step(std::int64_t bin) const {
-    // Computed in double: a changed database may hold any step.
+    // Computed in double: a modified database may hold any step.
     return static_cast<double>(first) + static_cast<double>(bin) * static_cast<double>(width) +
            0.5 * (static_cast<double>(width) - 1.0);
   }
@@ -47,7 +49,7 @@ struct BinnedCurves {
 
 class RunBatch {
  public:
-  /// Maps the number of a run to its rows; runs without rows are not in it.
+  /// Maps the row number of a run to its rows; runs without rows are left out.
   template <class Row>
   using ByRun = std::map<std::int64_t, std::vector<Row>>;
 
@@ -55,30 +57,32 @@ class RunBatch {
 
   ByRun<ParamRow> params();
   ByRun<DatasetRow> datasets();
-  /// Returns attempts with plugins. One that never ended is lost, unless it is the last of a running run.
+  /// Returns attempts with plugins. An attempt without an end is lost, unless it is the last one of a running
+  /// run.
   ByRun<AttemptRow> attempts();
   ByRun<ArtifactRow> artifacts();
-  /// Returns them oldest first.
+  /// Returns the verifications, oldest first.
   ByRun<VerificationRow> verifications();
-  /// Returns the digests of the last step that has any.
+  /// Returns the digests of the last step that has digests.
   ByRun<DigestRow> last_digests();
-  /// Returns how many digests count, of any step.
+  /// Returns the number of digests that count, over all steps.
   std::map<std::int64_t, std::int64_t> digest_counts();
-  /// Returns the sweeps by name, then oldest first.
+  /// Returns the sweeps of these runs, by name, then oldest first.
   std::vector<SweepRow> sweeps();
-  /// Returns the metrics of which at least one run has points; `points` is not filled in.
+  /// Returns the metrics that have points in at least one run; leaves `points` unset.
   std::vector<Metric> metrics();
-  /// Returns the points that count: each if no run has more than `most`, otherwise in at most `most` bins.
+  /// Returns the points that count. If a run has more than `most`, all curves are reduced to at most `most`
+  /// bins.
   BinnedCurves curves(const std::string& metric, std::int64_t most);
 
  private:
   std::string numbers(bool several_attempts) const;
-  /// Prepares the statement `before` IN (the runs) `after`.
+  /// Returns the statement: `before` IN (the runs) `after`, with the numbers bound.
   Statement& ask(const std::string& before, const std::string& after);
 
   Store& store_;
   std::vector<RunRow> runs_;
-  std::string all_;  ///< numbers of the runs as a JSON array, which SQLite reads as a table
+  std::string all_;  ///< row numbers of the runs as a JSON array
 };
 
 }  // namespace encore

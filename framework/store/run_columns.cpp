@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Maps names to SQL expressions, and quotes names and values that come from users.
+// RunColumns: turns the name of a field, setting or measure into an SQL expression, and quotes names and
+// values that come from users. A new field of a run is one line in the table below. Read run_columns.hpp
+// first.
 #include "store/run_columns.hpp"
 
 #include <sqlite3.h>
@@ -44,7 +46,7 @@ constexpr RunField fields[] = {
     {"finished", "when it was completed, in the same form", "datetime(run.finished, 'unixepoch')"},
 };
 
-/// A condition on a metric: at least one run does not mean a table by it.
+/// SQL condition: the metric has plain values in at least one run (in some runs it may be a matrix).
 const std::string has_values =
     "(NOT EXISTS (SELECT 1 FROM spool_metric WHERE spool_metric.metric = metric.number) OR EXISTS "
     "(SELECT 1 FROM spool_metric LEFT JOIN measure ON measure.number = spool_metric.measure "
@@ -120,7 +122,7 @@ std::vector<std::string> RunColumns::measures() {
 std::vector<std::string> RunColumns::names() {
   std::vector<std::string> all;
   for (const RunField& field : fields) all.emplace_back(field.name);
-  // Steps from key to key through the index, because there are few keys and many rows.
+  // Steps from key to key through the index, because there are few different keys and many rows.
   for (std::string& key : texts(store_.database(),
                                 "WITH RECURSIVE each (key) AS (SELECT min(key) FROM param UNION ALL "
                                 "SELECT (SELECT min(key) FROM param WHERE param.key > each.key) FROM each "

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// RunColumns maps the names that a user may ask of a run to SQL expressions: its own fields, its settings by
-// their keys, its measures by their names. Conditions (run_condition.hpp), sorting, and columns of lists use
-// it.
+// RunColumns maps the names that a user may write for a run to SQL expressions: the run's own fields, its
+// settings by key, its measures by name. Conditions (run_condition.hpp), sorting (selection.hpp), and columns
+// of lists (app/ls.cpp) use it.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ namespace encore {
 /// A field that every run has.
 struct RunField {
   const char* name;
-  const char* meaning;     ///< as docs/guides/selecting_runs.md prints it
-  const char* expression;  ///< over the table `run`; null: made when asked for
+  const char* meaning;     ///< its description in docs/guides/selecting_runs.md
+  const char* expression;  ///< SQL over the table `run`; null: expression() makes it
 };
 std::span<const RunField> run_fields();
 
@@ -27,11 +27,11 @@ class RunColumns {
  public:
   explicit RunColumns(Store& store) : store_(store) {}
 
-  /// Returns what a column is in SQL, over the table `run`. Returns nothing if no run has such a field,
+  /// Returns the SQL expression of a column over the table `run`. Returns nothing if no run has such a field,
   /// setting or measure.
   std::optional<std::string> expression(const std::string& name);
-  /// Returns whether it is a measure. Its value for a run with a result is that of its best checkpoint, else
-  /// the value at its newest best checkpoint, else the newest value.
+  /// Returns whether the column is a measure. For a run with a result, its value is that of the best
+  /// checkpoint; otherwise the value at the newest best checkpoint, else the newest value.
   bool is_measure(const std::string& name);
   /// Returns all names: fields, settings, measures.
   std::vector<std::string> names();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the names in a condition, builds the query, and points messages at the text. Read run_condition.hpp
-// first. Settings and measures need no quotes: model.dropout and test/f1 are read as one name if a run has
-// such a column, and left to SQL otherwise.
+// runs_where(): finds the names in the text after --where, builds a query from it, runs it on a read-only
+// connection, and makes error messages point into the text. Names of settings and measures need no quotes:
+// model.dropout and test/f1 are read as one name if a run has such a column; other words are left to SQL.
+// Read run_condition.hpp first.
 #include "store/run_condition.hpp"
 
 #include <sqlite3.h>
@@ -17,7 +18,7 @@ namespace encore {
 
 namespace {
 
-/// A name in the text: a word, words joined by . or /, or anything in quotes.
+/// A name in the condition: a word, words joined by . or /, or anything in quotes.
 struct Name {
   std::size_t begin = 0, end = 0;
   std::string text;
@@ -28,15 +29,16 @@ struct Name {
   const std::size_t before = at == 0 ? std::string::npos : text.rfind('\n', at - 1);
   const std::size_t first = before == std::string::npos ? 0 : before + 1;
   const std::string line = text.substr(first, text.find('\n', first) - first);
-  // Writes one blank for each letter in front, not for each byte.
+  // Writes one blank for each letter before the position, not each byte, so that the mark is below the
+  // letter.
   const auto letters = std::count_if(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(at - first),
                                      [](char byte) { return (byte & 0xc0) != 0x80; });
   throw ConditionError("--where: " + message + "\n  " + line + "\n  " +
                        std::string(static_cast<std::size_t>(letters), ' ') + "^");
 }
 
-/// Finds the names in a condition, and refuses what is not one condition: unclosed parentheses and quotes,
-/// several statements, values that are bound later.
+/// Finds the names in a condition. Throws ConditionError if the text is not one condition: unclosed
+/// parentheses or quotes, several statements, parameters such as ?1.
 class Reader {
  public:
   explicit Reader(const std::string& text) : text_(text) {}
@@ -76,7 +78,7 @@ class Reader {
     for (++at_;; ++at_) {
       if (at_ >= text_.size()) fail(text_, begin, "this quote is not closed");
       if (text_[at_] == closing && (closing == ']' || next() != closing)) break;
-      if (text_[at_] == closing) ++at_;  // doubled: it belongs to the string
+      if (text_[at_] == closing) ++at_;  // a doubled quote is part of the string
       content += text_[at_];
     }
     ++at_;
@@ -107,7 +109,7 @@ class Reader {
   std::vector<Name> names_;
 };
 
-/// The query in SQL, with the place of the condition from which each of its bytes comes.
+/// The query in SQL, with the position in the condition for each of its bytes.
 struct Question {
   std::string sql;
   std::vector<std::size_t> place;  ///< of each byte of sql
@@ -125,7 +127,7 @@ Question question_of(const std::string& condition, const std::vector<Name>& name
   for (const Name& name : names)
     if (std::find(used.begin(), used.end(), name.text) == used.end() && columns.expression(name.text))
       used.push_back(name.text);
-  // SQLite puts the inner query into the outer one, so it does not compute unused columns.
+  // SQLite flattens the inner query into the outer one, so it does not compute unused columns.
   for (const std::string& name : used) selected += ", " + *columns.expression(name) + " AS " + sql_name(name);
   Question question;
   add(question, "SELECT number FROM (" + selected + " FROM run) WHERE (", 0);
@@ -142,18 +144,18 @@ Question question_of(const std::string& condition, const std::vector<Name>& name
     at = name.end;
   }
   copy_to(condition.size());
-  add(question, "\n)", condition.size());  // behind a comment that ends with the text
+  add(question, "\n)", condition.size());  // a new line, in case the condition ends with a comment
   return question;
 }
 
-/// A condition may only read tables and call functions.
+/// Authorizer of SQLite: a condition may only read tables and call functions.
 int allow_reading(void*, int action, const char*, const char* name, const char*, const char*) {
   if (action == SQLITE_SELECT || action == SQLITE_READ || action == SQLITE_RECURSIVE) return SQLITE_OK;
   const bool loads = name != nullptr && std::string_view(name) == "load_extension";
   return action == SQLITE_FUNCTION && !loads ? SQLITE_OK : SQLITE_DENY;
 }
 
-/// Returns the name at a place of the condition, with a suggestion.
+/// Returns `message` and, if a name is at `place` of the condition, the most similar known name.
 std::string suggestion_at(std::size_t place, const std::string& message, const std::vector<Name>& names,
                           RunColumns& columns) {
   const std::string otherwise =
@@ -191,10 +193,11 @@ std::vector<std::int64_t> runs_where(Store& store, const std::string& condition)
   const Question question = question_of(condition, names, columns);
   const auto database = open_encore_database(store.path(), OpenMode::read);
   database->execute("PRAGMA query_only = ON");
-  // Measures are read with json_each, whose table SQLite makes at its first use. That would be refused
-  // later.
+  // SQLite makes the table of json_each at its first use, and measures need it. The authorizer would refuse
+  // that later.
   database->execute("SELECT 1 FROM json_each('[]')");
-  // Otherwise an unknown name in double quotes would be a string, and the condition silently false.
+  // Otherwise SQLite would read an unknown name in double quotes as a string, and the condition would be
+  // false without an error.
   sqlite3_db_config(database->handle(), SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
   sqlite3_set_authorizer(database->handle(), allow_reading, nullptr);
   const Prepared statement = prepare(*database, question, condition, names, columns);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Evaluates a condition on runs in SQL, as users write it behind --where: "model.dropout > 0.1 AND test/f1 >=
-// 0.6". A connection of its own that can only read answers it. Names are those of run_columns.hpp.
-// select_runs (selection.hpp) calls it.
+// runs_where() evaluates a condition on runs that a user writes after --where: "model.dropout > 0.1 AND
+// test/f1 >= 0.6". The condition is SQL, with the names of run_columns.hpp. It runs on a connection of its
+// own that can only read, because the text may come from anywhere. selection.cpp calls it.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,14 @@
 
 namespace encore {
 
-/// Says what is wrong with a condition: the message has a line with the text and one that points into it.
+/// An error in a condition. Its message has a line with the condition and one that marks the place in it.
 class ConditionError : public Error {
  public:
   using Error::Error;
 };
 
-/// Returns the numbers of the runs for which it holds, removed ones too. Throws ConditionError.
+/// Returns the row numbers of the runs for which the condition is true, including removed runs. Throws
+/// ConditionError.
 std::vector<std::int64_t> runs_where(Store& store, const std::string& condition);
 
 }  // namespace encore

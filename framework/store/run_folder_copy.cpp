@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies a run's folder to a temporary name and swaps it in. Read run_folder_copy.hpp first.
+// RunFolderCopy: copies a run's folder to a temporary name, syncs it, and exchanges it with the target in one
+// step. Part of a merge of databases. Read run_folder_copy.hpp first.
 #include "store/run_folder_copy.hpp"
 
 #include <fcntl.h>
@@ -21,14 +22,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The copy survives a power cut before a row of the database refers to it.
+/// Syncs a file to disk: the copy must survive a power cut before a row of the database refers to it.
 void sync_file(const fs::path& path) {
   const FileDescriptor file = open_file(path, O_RDONLY);
   if (::fsync(file.get()) != 0) throw Error(system_message("write", path, errno));
 }
 
-/// Does not copy what servers have kept of their requests: it may be private and to
-/// be forgotten there.
+/// Copies files and folders. Leaves out the folder "monitor" with the inputs that servers have kept: it may
+/// be private, and `exp monitor` must be able to delete it there for good.
 void copy_tree(const fs::path& from, const fs::path& to) {
   make_folder(to);
   std::error_code failure;
@@ -73,7 +74,7 @@ void RunFolderCopy::put_in_place() {
     sync_folder(target_.parent_path());
     return;
   }
-  std::error_code failure;  // a file system that cannot exchange
+  std::error_code failure;  // unless the file system supports the exchange
   if (exchange) fs::remove_all(target_, failure);
   if (!failure) fs::rename(aside_, target_, failure);
   if (failure) throw Error(system_message("put a copied folder in place of", target_, failure.value()));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// RunFolderCopy copies the folder of a run of another database to a temporary name and then puts it in place
-// in one step, also over an older state of it. database_merge.cpp calls it.
+// RunFolderCopy copies the folder of a run from another database to a temporary name, and then puts it in
+// place in one step, replacing an older state. database_merge.cpp makes the copy before the transaction and
+// places it inside.
 #pragma once
 
 #include <filesystem>
@@ -10,14 +11,14 @@ namespace encore {
 class RunFolderCopy {
  public:
   /// Copies folders and regular files of `from` to aside_name of `target`. Leaves out symbolic links and
-  /// leftovers of interrupted writes. Throws Error naming the file that cannot be copied.
+  /// leftovers of interrupted writes. Throws an Error that names the file that cannot be copied.
   RunFolderCopy(const std::filesystem::path& from, std::filesystem::path target);
-  /// Removes the copy unless it is in place, and what it has replaced.
+  /// Removes the copy if it was not put in place, otherwise the folder that it has replaced.
   ~RunFolderCopy();
   RunFolderCopy(const RunFolderCopy&) = delete;
   RunFolderCopy& operator=(const RunFolderCopy&) = delete;
 
-  /// Puts it in the place of `target`, replacing what is there.
+  /// Exchanges the copy with the folder `target`, or moves it there if there is none.
   void put_in_place();
 
  private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The values that the database answers about runs: a run with its latest attempt, and the rows that belong to
-// it. The functions of store.hpp return them; rows.hpp reads them from statements.
+// The structs that the database returns about runs: RunRow, a run with its latest attempt, and the rows that
+// belong to it. The functions of store.hpp return them, rows.cpp fills them, and all code that shows runs
+// reads them.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,8 @@
 
 namespace encore {
 
-/// `pruned`: a search has ended it early; only that search, or `exp run` outside of one, continues it.
+/// The state of a run. The names are stored (schema.sql). `pruned`: a search has ended the run early; only
+/// that search, or an `exp run` outside of a search, continues it.
 enum class RunState : std::uint8_t {
   pending,
   running,
@@ -35,17 +37,17 @@ std::optional<RunState> run_state_from(std::string_view name);
 /// The origin of rows that another database recorded (table origin).
 struct OriginRow {
   std::string kind;    ///< merge, bundle or foreign
-  std::string name;    ///< of that file, without its folder
+  std::string name;    ///< name of the merged file, without its folder
   std::string sha256;  ///< of a bundle; else empty
   double time = 0.0;   ///< when they came here
 };
 
-/// A run and its latest attempt, as `ls` shows them.
+/// A run and its latest attempt, as `exp ls` shows them.
 struct RunRow {
   std::int64_t number = 0;
   std::string id;
   std::string name;
-  RunState state = RunState::pending;  ///< at present: a run whose process is gone is lost, never running
+  RunState state = RunState::pending;  ///< at present: a run whose process is gone is lost, not running
   std::string reason;
   std::string question;
   std::string group;
@@ -59,9 +61,9 @@ struct RunRow {
   nlohmann::json result;  ///< {"best_step": ..., "measures": {...}}, or null
   std::int64_t attempts = 0;
   std::optional<double> started;       ///< of the latest attempt
-  std::optional<Progressed> progress;  ///< the newest of the latest attempt
-  double progress_time = 0.0;          ///< when it was written
-  ProcessIdentity holder;              ///< of the latest attempt
+  std::optional<Progressed> progress;  ///< newest progress of the latest attempt
+  double progress_time = 0.0;          ///< when that was written
+  ProcessIdentity holder;              ///< of the latest attempt: the process or job that works on it
   std::optional<double> removed;       ///< when exp rm hid it
   std::string kind = "training";       ///< or application, foreign
   std::optional<OriginRow> origin;     ///< nothing: this database planned it and recorded its attempts
@@ -77,7 +79,7 @@ struct ParamRow {
 struct DatasetRow {
   std::string role, path, sha256;
 };
-/// A plugin that an attempt used.
+/// A plugin that an attempt used: name, version and digest of its file.
 struct PluginRow {
   std::string name, version, sha256, fingerprint;
 };
@@ -97,9 +99,9 @@ struct AttemptRow {
   std::string spool_problem;
   std::vector<PluginRow> plugins;  ///< by name; empty until the worker has reported
 };
-/// Returns the report of the last attempt that has one, or nothing.
+/// Returns the worker's start report of the last attempt that has one, or nothing.
 std::optional<Started> last_started(const std::vector<AttemptRow>& attempts);
-/// The part of an attempt that a plan of many runs needs.
+/// The plugins and build of an attempt, which a plan of many runs compares with its own.
 struct TrainedWith {
   std::vector<PluginRow> plugins;  ///< by name
   nlohmann::json build;
@@ -112,7 +114,7 @@ struct CurvePoint {
   double value = 0.0;  ///< NaN and infinities too
   int attempt = 0;     ///< ordinal
 };
-/// The figures of a metric of a run, over the points that count (table newest).
+/// The statistics of a metric of a run, over the points that count (table newest).
 struct MetricSummary {
   CurvePoint newest;
   std::int64_t points = 0;
@@ -151,19 +153,21 @@ struct EventRow {
   nlohmann::json body;
 };
 
-/// Types of events that exp writes itself: they say the weights of which run an attempt has read.
+/// Type of the events in which exp records whose weights an attempt has read. The name is stored and never
+/// changes.
 inline constexpr const char* parent_event = "parent";
 inline constexpr const char* teacher_event = "teacher";
 
-/// Says what a run needs another one for: [model] from, [distil] teacher.
+/// Why a run needs another one: it starts from its weights ([model] from) or learns from it ([distil]
+/// teacher).
 enum class Need : std::uint8_t { start, teacher };
 
 /// The run that another one starts or learns from.
 struct ParentRow {
   std::optional<RunRow>
       run;  ///< the one whose weights were read; before that the one that is named, if it is there
-  std::string experiment;   ///< the file that asks for it; empty where it was named itself
-  std::string sha256 = {};  ///< of the weights that were read; empty: none were yet
+  std::string experiment;   ///< the experiment file that asks for it; empty: named directly
+  std::string sha256 = {};  ///< of the weights that were read; empty: not read yet
   int attempt = 0;          ///< the ordinal of the attempt that read them
 };
 

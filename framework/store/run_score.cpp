@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the selection metric of each run, and its best and newest values, by queries over many runs.
+// Scores for lists: reads the metric by which each run selects checkpoints, and its best and newest values,
+// with queries over many runs at once. Read run_score.hpp first.
 #include "store/run_score.hpp"
 
 #include <algorithm>
@@ -15,7 +16,8 @@ namespace {
 
 constexpr const char* of_these = "IN (SELECT value FROM json_each(?1))";
 
-/// Returns best and newest value of the dev scores that count. A value that is not finite is never the best.
+/// Returns best and newest value of the dev scores that count, for a run without a result. A value that is
+/// not finite is never the best.
 RunScore score_so_far(Store& store, const RunRow& run, const SelectionRule& rule) {
   RunScore score{.rule = rule};
   if (const std::optional<MetricSummary> so_far = store.read_summary(run.number, rule.metric.name)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Returns the measure by which a run chooses its checkpoints, and its best and newest values. `ls` and
-// `status` show them while a run trains.
+// RunScore: the best and newest value of the measure by which a run selects its checkpoints (train.select).
+// `exp ls` and `exp status` show scores while a run trains; analysis/ and app/verify.cpp read the selection
+// rules.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ namespace encore {
 
 /// The rule of train.select: "max dev/f1".
 struct SelectionRule {
-  Metric metric = {};  ///< without a name where the run did not store its settings
+  Metric metric = {};  ///< without a name if the run did not store its settings
   bool lower = false;
 
   std::string text() const { return metric.name.empty() ? "" : (lower ? "min " : "max ") + metric.name; }
@@ -24,7 +25,7 @@ struct SelectionRule {
 
 struct RunScore {
   SelectionRule rule = {};
-  std::optional<double> best = {};    ///< of the run's result, else so far
+  std::optional<double> best = {};    ///< from the run's result, or the best so far
   std::optional<double> latest = {};  ///< the newest value
 };
 
@@ -35,24 +36,24 @@ std::vector<RunScore> scores_of(Store& store, const std::vector<RunRow>& runs);
 /// Returns "dev/f1" for "max dev/f1"; empty for an invalid rule.
 std::string selected_metric(const std::string& rule);
 
-/// The values of the metric that chooses a run's checkpoint over its evaluations, by the points that count.
+/// How the metric that selects a run's checkpoint varied over its evaluations, by the points that count.
 struct SelectionSpread {
-  std::int64_t evaluations = 0;        ///< of the development set
-  std::int64_t defined = 0;            ///< those that gave a finite value
-  double lowest = 0.0, highest = 0.0;  ///< of these
+  std::int64_t evaluations = 0;        ///< on the development set
+  std::int64_t defined = 0;            ///< evaluations with a finite value
+  double lowest = 0.0, highest = 0.0;  ///< of the finite values
 };
 /// Returns the spread of each run that stored its settings and evaluated.
 std::map<std::int64_t, SelectionSpread> selection_spreads(Store& store, const std::vector<RunRow>& runs);
 
-/// Returns the default metric for showing these runs: the measure by which most of them choose
-/// checkpoints, on test if any of them has it there, else as the rule names it; the loss if no run stored
-/// a rule.
+/// Returns the default metric for showing these runs. It is the measure by which most of them select
+/// checkpoints: on the test set if any run has it there, else on the development set. Returns the loss if no
+/// run stored a rule.
 Metric leading_metric(Store& store, const std::vector<RunRow>& runs);
 
 /// Returns a measure of the run's result, such as "test/f1".
 std::optional<double> result_measure(const RunRow& run, const std::string& name);
-/// Returns the same measure for judging runs. Returns nothing if it chose the run's checkpoint and is
-/// undefined on the development set, whatever its number.
+/// Returns the same measure for judging a run. Returns nothing if the measure selected the run's checkpoint
+/// and is undefined on the development set, whatever number was stored.
 std::optional<double> judged_measure(Store& store, const RunRow& run, const std::string& name);
 
 }  // namespace encore

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lists, labels and removes runs in the database. Read store.hpp first. add_runs.cpp adds them, selection.cpp
-// finds them by the words of users.
+// The members of Store that list, label, remove and purge runs. add_runs.cpp adds runs; selection.cpp finds
+// them by what users write. Read store.hpp first.
 #include <algorithm>
 
 #include "base/json_text.hpp"
@@ -30,8 +30,8 @@ std::string select(std::string_view rest) {
   return std::string(select_rows) + std::string(rest);
 }
 
-/// Returns the written states of runs that are in one of these states now: a lost run may still be marked as
-/// running. Empty for any.
+/// Returns, as an SQL list, the stored states of runs that are now in one of `states`: a lost run may still
+/// be stored as running. Empty: any state.
 std::string written_states(const std::vector<RunState>& states) {
   std::string list;
   const auto add = [&](RunState state) {
@@ -44,7 +44,7 @@ std::string written_states(const std::vector<RunState>& states) {
   return list;
 }
 
-/// Returns whether the written state needs no look at the process.
+/// Returns whether the stored state is always the true one, so that no process must be looked up.
 bool is_settled(RunState state) {
   return state != RunState::running && state != RunState::lost;
 }
@@ -141,7 +141,8 @@ std::vector<RunRow> Store::list_runs(const RunFilter& filter) {
              (states.empty() ? "" : " AND run.state IN (" + states + ")") +
              (filter.numbers ? " AND run.number IN (SELECT value FROM json_each(?4))" : "") +
              " ORDER BY run.number DESC LIMIT ?3"));
-  // A lost run is recognised after reading, so a limit counts after that.
+  // Lost runs are recognised after the query, so a limit can only be part of the query if all states are
+  // settled.
   const bool settled = std::all_of(filter.states.begin(), filter.states.end(), is_settled);
   const std::int64_t limit = settled ? filter.limit : -1;
   const auto list = [](const auto& values) { return nlohmann::json(values).dump(); };
@@ -201,7 +202,7 @@ void Store::set_pruned(std::int64_t run, const std::string& reason) {
 
 void Store::set_removed(const std::vector<std::int64_t>& runs, bool removed) {
   settle();
-  Transaction transaction(*database_);  // no process can take the run before its end
+  Transaction transaction(*database_);  // no process can take the run until this ends
   const std::optional<double> when = removed ? std::optional(now_seconds()) : std::nullopt;
   for (const std::int64_t run : runs) {
     if (removed) require_idle(run);
@@ -220,7 +221,7 @@ void Store::purge_run(std::int64_t run) {
     transaction.commit();
   }
   std::error_code failure;
-  std::filesystem::remove_all(folder, failure);  // removes only a symbolic link itself, whatever it leads to
+  std::filesystem::remove_all(folder, failure);  // of a symbolic link this removes only the link itself
   if (failure) throw Error(system_message("remove", folder, failure.value()) + "; exp gc tries again");
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes and reads the tables search, search_trial, search_decision and search_observation.
+// The rows of searches: writes each decision or observation with its trial in one transaction, and reads a
+// whole search back. Tables search, search_trial, search_decision and search_observation.
+// app/search_session.cpp calls it. Read searches.hpp first.
 #include "store/searches.hpp"
 
 #include <algorithm>
@@ -55,7 +57,7 @@ T as(const SearchRow& row, const json& value) {
   }
 }
 
-/// Writes a number as text if it is not finite, because JSON has no NaN.
+/// Returns the number as JSON; as text if it is not finite, because JSON has no NaN.
 json number_json(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
@@ -271,7 +273,7 @@ void add_decision(Store& store, std::int64_t search, const SearchRecord& record,
   Transaction transaction(database);
   const std::int64_t number = static_cast<std::int64_t>(decision.trial);
   const auto add_runs = [&](const std::vector<std::int64_t>& runs, std::int64_t confirms) {
-    // If there are more fresh seeds than before, the earlier ones are there already.
+    // A later confirmation may have more fresh seeds; the runs of the earlier seeds have rows already.
     for (const std::int64_t run : runs)
       database
           .cached(
@@ -289,7 +291,7 @@ void add_decision(Store& store, std::int64_t search, const SearchRecord& record,
     add_runs(row.runs, 0);
   }
   add_runs(row.confirmations, 1);
-  // The number is the key, so two processes with one search cannot both decide.
+  // The number of the decision is the key, so of two processes with one search only one can add it.
   database
       .cached(
           "INSERT INTO search_decision (search, number, kind, trial, epochs, observations, limits, time) "
@@ -328,7 +330,7 @@ double value_at(Store& store, std::int64_t run, const std::string& select, const
                 std::int64_t step) {
   const bool maximize = select.starts_with("max ");
   const std::string selecting = select.substr(std::min<std::size_t>(4, select.size()));
-  std::map<std::int64_t, DevScore> scores;  // by step
+  std::map<std::int64_t, DevScore> scores;  // keyed by step
   for (const CurvePoint& point : store.read_curve(run, "dev/" + loss_measure().name))
     if (point.step <= step) scores[point.step].loss = point.value;
   for (const CurvePoint& point : store.read_curve(run, selecting))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Stores searches and reads what a search needs to know of the runs of its trials. Everything about a trial
-// is written in one transaction with its decision or observation, so that a killed search finds a consistent
-// state. plan/search/history.hpp says what is kept, schema.sql how.
+// Stores searches (`exp search`), and reads what a search must know of the runs of its trials. Everything
+// about a trial is written in one transaction with its decision or observation, so that a killed search finds
+// a consistent state. Read next: plan/search/history.hpp (what is stored), schema.sql (how).
 #pragma once
 
 #include <cstdint>
@@ -26,15 +26,15 @@ struct SearchRow {
   std::int64_t sweep = 0;
 };
 
-/// A trial as its rows describe it.
+/// A trial (one choice of settings) as its rows describe it.
 struct TrialRow {
-  std::string problem;                           ///< why no run could be made of it
-  std::vector<std::int64_t> runs;                ///< numbers, by seed; purged runs are missing
-  std::vector<std::int64_t> confirmations = {};  ///< the same with fresh seeds
-  bool excluded = false;                         ///< "exclude" of [search] takes it out
+  std::string problem;                           ///< why no run could be made of it; empty: runs were made
+  std::vector<std::int64_t> runs;                ///< row numbers, by seed; purged runs are missing
+  std::vector<std::int64_t> confirmations = {};  ///< row numbers of its runs with fresh seeds
+  bool excluded = false;                         ///< "exclude" of [search] removed it from the space
 };
 
-/// An observation with details that only users need.
+/// The parts of an observation that only users read.
 struct ObservationNote {
   std::string reason;
   double time = 0.0;
@@ -44,7 +44,7 @@ struct SearchRecord {
   search::History history;
   std::vector<TrialRow> trials;        ///< by number
   std::vector<ObservationNote> notes;  ///< by observation
-  std::vector<double> decided;         ///< by decision: when
+  std::vector<double> decided;         ///< time of each decision
 };
 
 std::optional<SearchRow> find_search(Store& store, const std::string& identity, const std::string& backend);
@@ -52,20 +52,21 @@ std::optional<SearchRow> find_search(Store& store, const std::string& identity, 
 std::optional<SearchRow> find_search_called(Store& store, const std::string& name);
 /// Returns the searches, newest first.
 std::vector<SearchRow> list_searches(Store& store);
-/// Gives the row its number and a free name.
+/// Stores the search, and sets the number and a free name in `row`.
 void add_search(Store& store, SearchRow& row);
 
-/// Returns the numbers of all runs that a search has proposed, or trained again with fresh seeds.
+/// Returns the row numbers of all runs that a search has proposed, or trained again with fresh seeds.
 std::set<std::int64_t> runs_of_searches(Store& store);
-/// Returns, for each of these runs, the search that chose a setting by its score. It is empty for fresh
-/// seeds, which only confirm.
+/// Returns the name of the search for each of these runs whose score decided about a setting. Runs with fresh
+/// seeds have no entry, because they only confirm.
 std::map<std::int64_t, std::string> choosers_of_runs(Store& store);
 
-/// Call it within a Snapshot, while other processes may write. Throws Error if the rows contradict each other
-/// so that nothing can be recomputed from them.
+/// Reads a whole search. Call it within a Snapshot if other processes may write. Throws Error if the rows
+/// contradict each other, so that the search cannot be computed again from them.
 SearchRecord read_search(Store& store, const SearchRow& row);
 
-/// Adds a proposal with its trial and runs, a confirmation with its runs, or another decision alone.
+/// Adds the last decision of `record`: a proposal with its trial and runs, a confirmation with its runs, or
+/// another decision alone.
 void add_decision(Store& store, std::int64_t search, const SearchRecord& record,
                   const search::Decision& decision, const search::Trial& trial = {},
                   const TrialRow& row = {});
@@ -74,11 +75,12 @@ void add_observation(Store& store, std::int64_t search, const SearchRecord& reco
 
 /// Returns the trial of this search that has the run, if there is one.
 std::optional<std::size_t> trial_of(const SearchRecord& record, std::int64_t run);
-/// Returns a metric at the evaluation up to `step` that `select` ("max dev/f1") finds best, as if the run
-/// ended there; the loss decides ties (record/best_checkpoint.hpp). NaN if there is none.
+/// Returns a metric at the best evaluation up to `step`, as `select` ("max dev/f1") ranks evaluations; the
+/// loss decides ties (record/best_checkpoint.hpp). NaN if there is none. So a run can be compared as if it
+/// had ended at `step`.
 double value_at(Store& store, std::int64_t run, const std::string& select, const std::string& metric,
                 std::int64_t step);
-/// Returns the seconds of all attempts at these runs.
+/// Returns the duration of all attempts at these runs, in seconds.
 double seconds_of(Store& store, const std::vector<std::int64_t>& runs);
 
 }  // namespace encore

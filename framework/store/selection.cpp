@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Narrows all runs by the words of the user, one condition after the other, and words what was selected.
+// select_runs(): finds the runs that the words of a user mean, narrows them condition by condition, and
+// describes in words what was selected. Read selection.hpp first.
 #include "store/selection.hpp"
 
 #include <fnmatch.h>
@@ -22,11 +23,11 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-/// The runs that a word means.
+/// The runs that one word means, and how it named them.
 struct Meaning {
   Numbers runs;        ///< the oldest first
   bool named = false;  ///< one run, named by its own name or id
-  bool sweep = false;  ///< the runs of an experiment file, by its name
+  bool sweep = false;  ///< the runs of a sweep, by its name
 };
 
 class Words {
@@ -35,8 +36,8 @@ class Words {
 
   Meaning meaning_of(const std::string& word) {
     if (word.empty()) throw UnknownRun("a run's name is empty");
-    // This comes first: a run called "all", of an earlier version or from elsewhere, must not replace all
-    // runs.
+    // This check comes first: a run called "all", from an earlier version or another database, must not hide
+    // all other runs.
     if (word == "all") return {numbers("?1 = 'all' AND " + seen_ + by_age, word), false};
     Numbers runs = numbers("(name = ?1 OR id = ?1) AND " + seen_ + " ORDER BY name = ?1 DESC LIMIT 1", word);
     if (!runs.empty()) return {runs, true};
@@ -70,13 +71,14 @@ class Words {
     return found;
   }
 
-  /// Returns the range of hexadecimal digits with this beginning: g is the letter behind the last digit.
+  /// Returns an SQL condition: the hexadecimal column begins with ?1. The upper bound appends g, the letter
+  /// after f.
   static std::string begins(const std::string& column) {
     return column + " >= ?1 AND " + column + " < ?1 || 'g' AND ";
   }
 
-  /// Finds the run whose id begins so, or the runs of the only such group. A group needs at least four
-  /// digits.
+  /// Finds the run whose id begins with the word, or the runs of the only group of which this is true. A
+  /// group needs at least four digits.
   Meaning by_digits(const std::string& word) {
     if (word.find_first_not_of("0123456789abcdef") != std::string::npos) fail_unknown(word);
     Numbers runs = numbers(begins("id") + seen_ + by_age, word);
@@ -92,7 +94,8 @@ class Words {
     return {runs, false};
   }
 
-  /// Throws if a run of that name or id is hidden from this selection: removed, or not removed.
+  /// Throws UnknownRun if a run of that name or id exists but the selection excludes it: removed, or not
+  /// removed.
   void require_in_sight(const std::string& word) {
     Statement& row =
         store_.database().cached("SELECT name, removed IS NULL FROM run WHERE name = ?1 OR id = ?1");
@@ -138,7 +141,7 @@ class Words {
   Sight sight_;
 };
 
-/// The better direction; if the text does not give it, that of the runs' own `select`.
+/// The metric and direction of --best; if the text gives no direction, that of the runs' own `select` holds.
 struct Best {
   std::string metric;
   bool lower = false;
@@ -192,7 +195,7 @@ SelectedRuns select_runs(Store& store, const RunSelection& selection) {
                    .sight = selection.sight};
   if (selection.best.empty()) filter.limit = selection.limit;
   SelectedRuns selected;
-  std::map<std::int64_t, std::size_t> place;  // of each run among the runs of all words
+  std::map<std::int64_t, std::size_t> place;  // position of each run in the list
   if (!selection.words.empty()) {
     Words words(store, selection.sight);
     selected.named = true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Selects runs by words (names, ids, patterns, sweeps), narrows them by state, tag, sweep and a condition in
-// SQL, or takes the best of them. Every verb that takes runs calls it (app/run_selection.hpp), and reports
-// do.
+// select_runs() turns the words and options of a user (names, ids, patterns, sweeps; --state, --tag, --where,
+// --best) into a list of runs. Every verb that takes runs calls it through app/run_selection.hpp; reports
+// call it too. docs/guides/selecting_runs.md describes the rules for users; keep both equal.
 #pragma once
 
 #include <string>
@@ -12,9 +12,9 @@
 namespace encore {
 
 struct RunSelection {
-  /// The words of the user. Each means the first that fits: "all"; a run's name or id; a sweep's name (its
-  /// runs); a pattern with *, ? or [] (runs whose names match); the beginning of names; the beginning of one
-  /// id, or of one group. Empty: every run.
+  /// What the user wrote. A word has the first of these meanings that fits: "all"; a run's name or id; a
+  /// sweep's name (its runs); a pattern with *, ? or [] (runs whose names match); the beginning of names; the
+  /// beginning of exactly one id or group. No words: every run.
   std::vector<std::string> words = {};
   std::vector<RunState> states = {};     ///< any of them; empty: all
   std::vector<std::string> tags = {};    ///< all of them
@@ -25,23 +25,24 @@ struct RunSelection {
   Sight sight = Sight::present;
   std::int64_t limit = -1;  ///< at most N newest runs; not together with `best`
 
-  /// Returns whether it narrows the runs of the words, or all runs.
+  /// Returns whether any option removes runs from those that the words mean.
   bool narrows() const;
 };
 
 struct SelectedRuns {
-  /// The runs, each once, in the order of the words; within a word the oldest first.
+  /// The runs, each once, in the order of the words; the runs of one word oldest first.
   std::vector<RunRow> runs;
-  /// The number of runs before states, tags, sweeps and the condition narrowed them.
+  /// The number of runs that the words mean, before the options.
   std::size_t meant = 0;
   /// Set if each run was named by a word of its own, not found by a pattern, a sweep or a condition.
   bool named = false;
-  /// The sweep of which these are all runs, if one word names it and nothing narrows it; else empty.
+  /// The name of the sweep if one word names it and no option applies, so that these are all of its runs;
+  /// else empty.
   std::string sweep = {};
 };
 
-/// Throws UnknownRun for a word that is neither a pattern nor a name, Error for a measure that none of the
-/// runs has, and ConditionError.
+/// Throws UnknownRun for a word that matches nothing and is not a pattern, Error for a measure that none of
+/// the runs has, and ConditionError.
 SelectedRuns select_runs(Store& store, const RunSelection& selection);
 
 /// Returns "a, b, c, d, e and 7 more".

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Merges the spools of servers. A record is a JSON object with one of three lists. Invalid records are
-// counted and skipped, because a spool may come from any program.
+// Merges what servers have recorded of their inputs (`exp serve --monitor`) into the tables served_*, and
+// deletes what has expired. A record is a JSON object with up to three lists. Invalid records are counted and
+// skipped, because any program may have written the file. Read served.hpp first.
 #include "store/served.hpp"
 
 #include <fcntl.h>
@@ -22,14 +23,14 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char *texts_key = "texts", *feedback_key = "feedback", *contents_key = "contents";
 
-/// A new file may not be locked by its server yet.
+/// The least age of a spool that may be merged and removed: its server may not have locked a newer one yet.
 constexpr std::chrono::seconds least_age(2);
 
 std::string dumped(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// Writes the records of one spool.
+/// Turns the records of one spool into rows.
 class RowWriter {
  public:
   RowWriter(Database& database, std::int64_t run, double now, ServedMerge& merge)
@@ -59,7 +60,8 @@ class RowWriter {
              facts.unknown, facts.confidence, facts.distance, Json(facts.labels).dump());
     merge_.texts += database_.changes();
   }
-  /// Skips a text that was forgotten: nothing about it may be stored again.
+  /// Adds the feedback of an input. Skips an input that the user deleted: nothing about it may be stored
+  /// again.
   void add_feedback(const Json& json) {
     database_
         .cached(
@@ -107,7 +109,7 @@ std::vector<std::filesystem::path> spools_in(const std::filesystem::path& folder
   return paths;
 }
 
-/// Locks a spool that no server writes. Returns nothing if a server writes it, or if it is gone.
+/// Opens and locks a spool if no server writes it. Returns nothing if a server does, or if the file is gone.
 std::optional<FileDescriptor> closed_spool(const std::filesystem::path& path) {
   FileDescriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
   if (!file && errno == ENOENT) return {};
@@ -221,7 +223,7 @@ std::string record_text(const ServedFeedback& feedback) {
 
 ServedMerge merge_served(Store& store, const RunRow& run, double now) {
   ServedMerge merge;
-  // Overwrites what is deleted: a forgotten text must not remain in a free page.
+  // SQLite overwrites deleted rows: a deleted input must not remain in a free page.
   store.database().execute("PRAGMA secure_delete = ON");
   for (const std::filesystem::path& path : spools_in(store.run_folder(run.id) / served_folder))
     merge_one(store, run, path, now, merge);
@@ -269,7 +271,7 @@ std::int64_t forget_served(Store& store, std::int64_t run, const std::string& re
   Statement(database, "DELETE FROM served WHERE run = ? AND request = ?").run(run, request);
   const std::int64_t texts = database.changes();
   transaction.commit();
-  database.execute("PRAGMA wal_checkpoint(TRUNCATE)");  // the log still has the old pages
+  database.execute("PRAGMA wal_checkpoint(TRUNCATE)");  // the log of SQLite still holds the old pages
   return texts;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Merges what servers keep of the inputs that they answer (`exp serve --monitor`), and answers questions
-// about these rows. A run has a folder of spools. Each is written by one server for some minutes and
-// removed once it is closed and merged. serve/serve_monitor.cpp writes them; the verb monitor merges and
-// asks.
+// What servers keep of the inputs that they answer (`exp serve --monitor`): merges it into the database and
+// answers questions about it. Each server writes spools into the run's folder "monitor"
+// (serve/serve_monitor.cpp), one per some minutes; a closed spool is removed after its merge. `exp monitor`
+// merges and asks.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +16,19 @@
 
 namespace encore {
 
-/// The folder in a run's folder.
+/// The folder with these spools, in a run's folder.
 inline constexpr const char* served_folder = "monitor";
 
-/// One input that was answered.
+/// One input that a server has answered.
 struct ServedText {
-  std::string request = {};  ///< id
-  std::int64_t text = 0;     ///< its place in the request
+  std::string request = {};  ///< id of the HTTP request
+  std::int64_t text = 0;     ///< index of the input in the request
   double time = 0.0, seconds = 0.0;
   std::string digest = {};
   TextFacts facts = {};
 };
 
-/// Says whether its answer was right.
+/// Feedback of a user: whether the answer to an input was right.
 struct ServedFeedback {
   std::string request = {};
   std::int64_t text = 0;
@@ -36,40 +36,39 @@ struct ServedFeedback {
   bool correct = false;
 };
 
-/// The words of an input: JSON unless stated otherwise, "" if they are not known.
+/// The content of an input and its answer: JSON unless stated otherwise, "" if not recorded.
 struct ServedContent {
   std::string request = {};
   std::int64_t text = 0;
-  std::string content = {};  ///< as it arrived
+  std::string content = {};  ///< the bytes of the input
   std::string answer = {}, truth = {};
   double expires = 0.0;
 };
 
-/// Returns one record of a spool, with lists of these, as text. `facts` are TextFacts::json.
+/// Returns the text of one record with these inputs. `facts`: TextFacts::json of each.
 std::string record_text(const std::vector<ServedText>& texts, const std::vector<std::string>& facts);
 std::string record_text(const std::vector<ServedContent>& contents);
 std::string record_text(const ServedFeedback& feedback);
 
 struct ServedMerge {
-  std::int64_t texts = 0, feedback = 0;    ///< new ones
+  std::int64_t texts = 0, feedback = 0;    ///< new rows
   std::vector<std::string> problems = {};  ///< damaged spools, invalid records
-  std::vector<std::string> open = {};      ///< spools that a server still writes
+  std::vector<std::string> open = {};      ///< spools that a server still writes; merged later
 };
 
-/// Merges new records of a run's spools, and removes spools that are closed and complete. Skips what has
-/// expired by `now`, and removes it from the rows of all runs. A record may be repeated any number of
-/// times.
+/// Merges new records of a run's spools, and removes spools that are closed and complete. Deletes what has
+/// expired by `now`, for all runs. A record may be repeated; it is stored once.
 ServedMerge merge_served(Store& store, const RunRow& run, double now);
 
-/// Returns everything that is known of the run's inputs, in the order of merging.
+/// Returns all rows of the run's inputs, in the order of merging.
 std::vector<ServedText> read_served(Store& store, std::int64_t run);
-/// Counts, among the last `last` inputs with feedback, the right ones and all.
+/// Of the last `last` inputs with feedback: how many were right, and how many there are.
 struct ServedVerdicts {
   std::int64_t correct = 0, all = 0;
 };
 ServedVerdicts read_verdicts(Store& store, std::int64_t run, std::int64_t last);
 
-/// Removes all rows of a request and overwrites their bytes. Returns the number of its inputs.
+/// Deletes all rows of a request and overwrites their bytes. Returns the number of its inputs.
 std::int64_t forget_served(Store& store, std::int64_t run, const std::string& request);
 
 }  // namespace encore

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Inserts a row if no equal one exists, and removes rows to which nothing refers.
+// The shared rows of hosts, builds and sources: adds a row unless an equal one exists, and removes rows that
+// no other row refers to (`exp gc`). Read source_rows.hpp first.
 #include "store/source_rows.hpp"
 
 #include <array>
@@ -57,7 +58,7 @@ std::int64_t add_build(Database& database, const std::string& told) {
     json.erase("source");
     description = compact_text(json);
   }
-  // UNIQUE counts two rows without a source as different, because it takes NULL for unlike NULL.
+  // UNIQUE does not help for rows without a source: SQL treats two NULL as different.
   Statement& find = database.cached("SELECT number FROM build WHERE description = ? AND source IS ?");
   const bool known = find.with(description, from).step();
   const std::int64_t number = known ? find.integer(0) : 0;
@@ -70,7 +71,7 @@ std::int64_t add_build(Database& database, const std::string& told) {
 void remove_unused_rows(Database& database) {
   struct Use {
     const char* table;
-    const char* used;  ///< SQL: the numbers that are referred to, 0 for none
+    const char* used;  ///< SQL: all numbers in use, 0 for none
   };
   constexpr std::array<Use, 9> uses = {{
       {"dataset", "SELECT coalesce(dataset, 0) FROM run_dataset"},

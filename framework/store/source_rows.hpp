@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Stores hosts, builds of workers and their source as rows (tables host, build and source). Call it inside a
-// transaction. Merging of spools and storing of measurements share it.
+// Stores hosts, builds of workers and their source as rows (tables host, build and source) that many attempts
+// share. merge.cpp and benches.cpp call it, inside a transaction. The rows are compared by their text.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace encore {
 
-/// Returns the row of the host with this description (JSON).
+/// Returns the row number of the host with this description (JSON); adds the row if it is missing.
 std::int64_t add_host(Database& database, const std::string& description);
-/// Returns the row of a worker program, from its build description (JSON). Its member "source" goes into a
-/// row of its own.
+/// Returns the row number of a worker program with this build description (JSON). Its member "source" is
+/// stored as a row of its own.
 std::int64_t add_build(Database& database, const std::string& description);
-/// Returns an event without the diff in its build description, which the table source holds. Returns the text
-/// itself if it has no diff.
+/// Returns the event Started without the diff in its build description, because the table source holds the
+/// diff. Returns the same text if it has no diff.
 std::string without_diff(const std::string& started_event);
 
 /// Removes rows of hosts, builds, code and other shared rows to which no row refers.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts the steps with a progress handler of SQLite. Read step_budget.hpp first.
+// StepBudget: counts the steps of a connection with a progress handler of SQLite and ends the statement that
+// exceeds the budget. Read step_budget.hpp first.
 #include "store/step_budget.hpp"
 
 #include <sqlite3.h>

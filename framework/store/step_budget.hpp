@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// StepBudget ends the statements of a connection that take more steps of SQLite's virtual machine than
-// allowed. Pages of a damaged or hostile file may lead to each other, so that a table of a few pages has more
-// rows than can ever be read. foreign_schema.cpp reads schemas under one, bundle/check_bundle.cpp whole
+// StepBudget limits the steps of SQLite's virtual machine for the statements of one connection. Pages of a
+// damaged or hostile file may refer to each other, so that a table of a few pages never ends.
+// encore_database.cpp and foreign_schema.cpp read schemas under a budget, bundle/check_bundle.cpp whole
 // databases.
 #pragma once
 
@@ -11,21 +11,20 @@
 
 namespace encore {
 
-/// The budget for reading a schema: one of Encore's takes some thousands.
+/// The budget for reading a schema. Encore's own needs some thousands of steps.
 inline constexpr std::uint64_t schema_steps = 100'000'000;
 
 class StepBudget {
  public:
-  /// Counts all statements of the connection until this object ends. While a
-  /// second one lives on the same connection, which must end first, only that one
-  /// counts. A statement beyond the budget fails with DatabaseError
-  /// ("interrupted").
+  /// Counts all statements of the connection while this object lives. A second budget on the same connection
+  /// must end first; while it lives, only that one counts. A statement beyond the budget fails with
+  /// DatabaseError ("interrupted").
   StepBudget(const Database& database, std::uint64_t steps);
   ~StepBudget();
   StepBudget(const StepBudget&) = delete;
   StepBudget& operator=(const StepBudget&) = delete;
 
-  /// Returns whether a statement was ended.
+  /// Returns whether the budget is used up, so that a statement was ended.
   bool is_spent() const { return left_ < 0; }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names the states of runs, and opens and closes the store. Read store.hpp first; the rest of the class is in
-// runs.cpp, attempts.cpp and queries.cpp.
+// Names of run states, and opening and closing of a Store. The other members are in add_runs.cpp, runs.cpp,
+// attempts.cpp, queries.cpp and parents.cpp. Read store.hpp first.
 #include "store/store.hpp"
 
 #include "record/run_paths.hpp"

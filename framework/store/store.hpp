@@ -24,22 +24,22 @@
 
 namespace encore {
 
-/// The details of a run beside its specification.
+/// The optional properties of a run that is added.
 struct RunExtras {
-  std::optional<std::int64_t> sweep = {};  ///< from add_sweep
+  std::optional<std::int64_t> sweep = {};  ///< row number that add_sweep returned
   std::string note = {};
   std::vector<std::string> tags = {};
-  bool fresh = false;  ///< a new repeat even if the question was asked before
+  bool fresh = false;  ///< a new repeat even if the question has a run
 };
 
 struct AddedRun {
   RunRow run;
-  bool created = false;  ///< false: the question was already there on that backend
+  bool created = false;  ///< false: the question already had a run on that backend
 };
 
-/// Says which runs a question is about: the present ones, those that `exp rm` removed, or both.
+/// Which runs a query includes: the present ones, those that `exp rm` removed, or both.
 enum class Sight : std::uint8_t { present, removed, any };
-/// Returns the same in SQL, over the table `run`.
+/// Returns `sight` as an SQL condition on the table `run`.
 std::string condition_of(Sight sight);
 
 struct RunFilter {
@@ -47,17 +47,18 @@ struct RunFilter {
   std::vector<std::string> tags = {};    ///< all of them
   std::vector<std::string> sweeps = {};  ///< by name, any of them; empty: all
   Sight sight = Sight::present;
-  std::optional<std::vector<std::int64_t>> numbers = {};  ///< only these
+  std::optional<std::vector<std::int64_t>> numbers = {};  ///< only these row numbers
   std::int64_t limit = -1;                                ///< at most N newest runs
 };
 
-/// The repository that holds an experiment file, as git knows it; empty if there is none.
+/// The repository that holds the user's experiment file, as git knows it; empty if there is none.
 struct CodeVersion {
   std::string commit = {};
   std::string diff = {};  ///< the difference from that commit
 };
 
-/// The right to write about a run, until it is finished or taken over.
+/// The right of one process to write about a run, until the attempt is finished or another process takes the
+/// run over.
 struct Lease {
   std::int64_t run = 0;
   std::string run_id;
@@ -66,20 +67,21 @@ struct Lease {
   std::string token;         ///< the worker's --lease; also in the run folder's file `lease`
 };
 
-/// An attempt whose worker was launched, and runs without a control program.
+/// An attempt that a job of a scheduler runs, without a control program that waits for it.
 struct HeldByJob {
   Lease lease;
   ProcessIdentity holder;
   double started = 0.0;
 };
 
-/// Another process took the run over, because this one's lease had expired. Stop the worker.
+/// Error: another process took the run over, because this one's lease had expired. The caller must stop its
+/// worker.
 class LeaseLost : public Error {
  public:
   using Error::Error;
 };
 
-/// There is no run of that name, or several: the message lists the candidates.
+/// Error: no run has that name, or several do; then the message lists the candidates.
 class UnknownRun : public Error {
  public:
   using Error::Error;
@@ -92,9 +94,10 @@ class Store {
         std::chrono::milliseconds patience = std::chrono::seconds(10));
   ~Store();
 
-  /// Returns encore.db.runs as an absolute path.
+  /// Returns the folder of all run folders: encore.db.runs beside encore.db, as an absolute path.
   std::filesystem::path runs_folder() const;
-  /// Returns encore.db.runs/<run id>. Throws Error for an invalid id (record/run_paths.hpp).
+  /// Returns the folder of one run: encore.db.runs/<run id>. Throws Error for an invalid id
+  /// (record/run_paths.hpp).
   std::filesystem::path run_folder(const std::string& run_id) const;
   const std::filesystem::path& path() const { return path_; }
   Database& database() { return *database_; }
@@ -103,24 +106,23 @@ class Store {
   /// `context` is JSON, as the table sweep has it.
   std::int64_t add_sweep(const std::string& name, const std::string& file, const std::string& content,
                          const std::string& context = "{}");
-  /// Adds runs that were already there, from other experiment files, to this one too.
+  /// Adds existing runs, which other experiment files made, to this sweep.
   void add_to_sweep(std::int64_t sweep, const std::vector<std::int64_t>& runs);
-  /// Returns the numbers of the sweeps with this name (one for each state of the file), newest first.
+  /// Returns the row numbers of the sweeps with this name (one for each state of the file), newest first.
   std::vector<std::int64_t> find_sweeps(const std::string& name);
-  /// Finds the run of this question and backend (its newest repeat) and adds it to the sweep, or makes it,
-  /// with parameters, data and tags. Gives the specification its id and free name. Does not write the run
-  /// folder.
+  /// Finds the run of this question (identity of its settings and data) on this backend, the newest repeat,
+  /// and adds it to the sweep. If there is none, adds a run with settings, data and tags. Sets id and a free
+  /// name in the specification. Does not write the run folder.
   AddedRun add_run(Specification& specification, const RunExtras& extras = {});
-  /// Adds many runs in few transactions, each with its extras. All runs of a sweep are there, pending, before
-  /// the first begins.
+  /// Adds many runs in few transactions. All runs of a sweep exist, pending, before the first begins.
   struct RunToAdd {
     Specification* specification = nullptr;
     RunExtras extras = {};
   };
   std::vector<AddedRun> add_runs(std::span<const RunToAdd> runs);
-  /// Returns the newest repeat, if the question was ever asked on that backend.
+  /// Returns the newest repeat of the question on that backend, or nothing.
   std::optional<RunRow> find_question(const std::string& question, const std::string& backend);
-  /// Returns the one run that a word means; selection.hpp says how. Throws UnknownRun.
+  /// Returns the one run that a word means, by the rules of selection.hpp. Throws UnknownRun.
   RunRow find_run(const std::string& name_or_id, Sight sight = Sight::present);
   /// Returns the runs, newest first.
   std::vector<RunRow> list_runs(const RunFilter& filter = {});
@@ -131,55 +133,55 @@ class Store {
     std::int64_t run = 0;
     const Specification* specification = nullptr;
   };
-  /// Gives settings that only describe, and were recorded with another value, that of the specification. It
-  /// takes few transactions for many runs.
+  /// Updates settings that do not belong to the identity of a run and differ from the specification. Uses few
+  /// transactions for many runs.
   void describe(std::span<const RunToDescribe> runs);
-  /// Replaces the settings of the run by those of the specification. Settings that only describe stay. Call
-  /// it inside a transaction.
+  /// Replaces the settings of the run by those of the specification, except settings outside its identity.
+  /// Call it inside a transaction.
   void write_settings(std::int64_t run, const Specification& specification);
   /// Adds a file that the run reads. Call it inside a transaction.
   void write_dataset(std::int64_t run, const std::string& role, const DataFile& file);
-  /// Marks a run that ended early and is idle as pruned, because its search leaves it where it is.
+  /// Marks a run that ended early and is idle as pruned, because its search does not continue it.
   void set_pruned(std::int64_t run, const std::string& reason);
   /// Throws Error when a process works on the run.
   void require_idle(std::int64_t run);
-  /// Removes runs from sight, or restores them: a removed run is not listed, and its question counts as never
-  /// asked. Its name stays taken. Throws Error, and changes nothing, when a process works on one of them.
+  /// Hides runs, or restores them. A removed run is not listed, and its question counts as never asked. Its
+  /// name stays taken. Throws Error, and changes nothing, if a process works on one of them.
   void set_removed(const std::vector<std::int64_t>& runs, bool removed);
-  /// Removes every row about the run, then its folder; find_garbage() finds the leftovers of an interruption.
-  /// Throws Error when a process works on it.
+  /// Deletes every row about the run, then its folder. After an interruption find_garbage() finds the rest.
+  /// Throws Error if a process works on the run.
   void purge_run(std::int64_t run);
 
   // --- Attempts (attempts.cpp)
-  /// Notes why a run does not begin, for example because the run that it starts from has failed. The first
-  /// attempt erases the note.
+  /// Stores why a run does not begin, for example because the run that it starts from has failed. The first
+  /// attempt erases the reason.
   void note_waiting(std::int64_t run, const std::string& reason);
-  /// Takes the run: exactly one of several processes gets it. Returns nothing when another one holds it or it
-  /// is completed (read_run says which). First merges what a dead attempt left in its spool; if that shows
-  /// the run to be completed, it returns nothing either. Writes the run folder's `lease` file.
-  /// `seen_attempts` is the number of attempts by which the caller decided: it also returns nothing when
-  /// other processes have worked on the run since and ended it, so that several processes with one sweep do
-  /// not repeat each other's work. It may take what a process left that is gone itself.
+  /// Takes the run: of several processes exactly one gets it. First merges what a dead attempt left in its
+  /// spool. Returns nothing if another process holds the run, or if it is completed (read_run says which).
+  /// `seen_attempts` is the number of attempts when the caller decided. If others have worked on the run
+  /// since and ended it, nothing is returned, so that several processes with one sweep do not repeat each
+  /// other's work; attempts that were interrupted because their process died do not count. Writes the `lease`
+  /// file of the run folder.
   std::optional<Lease> begin_attempt(std::int64_t run, const ProcessIdentity& holder = this_process(),
                                      std::optional<std::int64_t> seen_attempts = {},
                                      const CodeVersion& code = {});
-  /// Merges what is new in the spool, and extends the lease. Throws LeaseLost.
+  /// Merges new records of the spool and extends the lease. Throws LeaseLost.
   MergeReport merge(const Lease& lease);
-  /// Returns the running attempts that a job holds, not a control program.
+  /// Returns the running attempts that a scheduler's job holds, not a control program.
   std::vector<HeldByJob> attempts_of_jobs();
-  /// Returns the newest event of that type, which replaces earlier ones, or null if there is none.
+  /// Returns the newest event of that type, which replaces earlier ones, or null.
   nlohmann::json read_note(const Lease& lease, const std::string& type);
   void replace_note(const Lease& lease, const std::string& type, const nlohmann::json& body);
-  /// Adds an event of the control program itself, not of the worker. Throws LeaseLost.
+  /// Adds an event of the control program. Throws LeaseLost.
   void add_event(const Lease& lease, const std::string& type, const nlohmann::json& body);
-  /// Merges the rest and writes the state in one transaction. The state is completed only when every record
-  /// is in the database. Throws LeaseLost.
+  /// Merges the rest of the spool and writes the state, in one transaction. The state becomes completed only
+  /// if every record is in the database. Throws LeaseLost.
   MergeReport finish_attempt(const Lease& lease, RunState state, const std::string& reason = "");
-  /// Ends an attempt like finish_attempt(), and in the same transaction adds the one that its job has begun
-  /// in its place (runner/job_keeper.hpp), with the token that the job has given it. Throws LeaseLost.
+  /// Ends an attempt like finish_attempt(). In the same transaction, adds the next attempt, which the job has
+  /// already begun (runner/job_keeper.hpp), with the token that the job gave it. Throws LeaseLost.
   Lease succeed_attempt(const Lease& lease, RunState state, const std::string& reason, int ordinal,
                         const std::string& token);
-  /// Merges what dead attempts left and writes their true end: the one in their spool, or lost. Returns the
+  /// Merges the spools of dead attempts and writes how they ended: as the spool says, else lost. Returns the
   /// changed runs.
   std::vector<RunRow> settle();
   /// Sets how long a lease lives without a heartbeat.
@@ -192,25 +194,25 @@ class Store {
   std::vector<std::string> read_tags(std::int64_t run);
   std::vector<DatasetRow> read_datasets(std::int64_t run);
   std::vector<AttemptRow> read_attempts(std::int64_t run);
-  /// Returns that of the last attempt whose worker reported, or nothing.
+  /// Returns the plugins of the last attempt whose worker sent its start report, or nothing.
   std::optional<TrainedWith> read_trained_with(std::int64_t run);
   std::vector<MetricRow> read_metrics(std::int64_t run);
   /// Returns the points that count, by rising step.
   std::vector<CurvePoint> read_curve(std::int64_t run, const std::string& metric);
-  /// Returns nothing if no point counts.
+  /// Returns statistics over the points that count, or nothing if there is none.
   std::optional<MetricSummary> read_summary(std::int64_t run, const std::string& metric);
-  /// Returns the last point that counts.
+  /// Returns the last point that counts, or nothing.
   std::optional<CurvePoint> read_latest(std::int64_t run, const std::string& metric);
   std::vector<CheckpointRow> read_checkpoints(std::int64_t run);
   std::vector<DigestRow> read_digests(std::int64_t run);
   std::vector<ArtifactRow> read_artifacts(std::int64_t run);
-  /// Returns the events in the order in which they happened; only those of `type`, unless it is empty.
+  /// Returns the events of that type, or all if `type` is empty, in the order in which they happened.
   std::vector<EventRow> read_events(std::int64_t run, const std::string& type = "");
-  /// Returns nothing if it needs no run for that. (parents.cpp)
+  /// Returns the run that this one starts or learns from, or nothing if its settings name none. (parents.cpp)
   std::optional<ParentRow> read_parent(const RunRow& run, Need need = Need::start);
   /// Returns the present runs that start or learn from it, the oldest first.
   std::vector<RunRow> list_children(const RunRow& run);
-  /// Returns them oldest first.
+  /// Returns the verifications, oldest first.
   std::vector<VerificationRow> read_verifications(std::int64_t run);
   void add_verification(std::int64_t run, const VerificationRow& verification);
 
@@ -225,8 +227,8 @@ class Store {
   std::string free_name(const std::string& wanted);
   std::vector<PluginRow> read_plugins(std::int64_t attempt);
   void require_lease(const Lease& lease);
-  /// Returns whether the lease has expired: by the time since boot if both are on one boot, else by the time
-  /// of day.
+  /// Returns whether the lease has expired: by the time since boot if holder and caller are on one boot of
+  /// one machine, else by the time of day.
   bool lease_expired(const ProcessIdentity& holder, double expires, double expires_uptime) const;
   bool is_stale(std::int64_t attempt);
   bool ended_by_others(std::int64_t run, std::int64_t seen_attempts);

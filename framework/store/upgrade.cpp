@@ -51,8 +51,9 @@ std::filesystem::path free_backup_name(const std::filesystem::path& path, std::i
   return name;
 }
 
-/// SQLite cannot change a constraint of a table. A list of allowed values gets one more word in the text of
-/// the schema, as its documentation of ALTER TABLE describes for changes that leave the rows alone.
+/// Adds the word `more` after `last` to a list of allowed values. SQLite cannot change a constraint, so the
+/// text of the schema is edited, as the documentation of ALTER TABLE describes for changes that leave the
+/// rows alone.
 void allow(Database& database, const std::string& table, const std::string& last, const std::string& more) {
   const std::string end = "'" + last + "')";
   sqlite3_db_config(database.handle(), SQLITE_DBCONFIG_DEFENSIVE, 0, nullptr);
@@ -72,7 +73,8 @@ void allow_confirmations(Database& database) {
   allow(database, "search_observation", "repeated", "confirmed");
 }
 
-/// Fills the table newest, and sets search_trial.excluded from the problem of a trial.
+/// Migration to version 10: fills the table newest, and sets search_trial.excluded from the problem of a
+/// trial.
 void fill_version_10(Database& database) {
   // This is the sentence by which versions 6 to 9 marked such a trial.
   database.execute(
@@ -351,7 +353,7 @@ Upgrade upgrade_database(const std::filesystem::path& path, std::span<const Migr
   // No other process can write between the copy and the last step.
   Transaction transaction(database);
   upgrade.from = version_of(database);
-  if (upgrade.from == upgrade.to) return upgrade;  // another process was faster
+  if (upgrade.from == upgrade.to) return upgrade;  // another process has upgraded it
   require_nobody_at_work(database);
   upgrade.backup = free_backup_name(path, upgrade.from);
   {
@@ -389,12 +391,12 @@ void backup_database(Database& database, const std::filesystem::path& target) {
   const std::filesystem::path aside = aside_name(target);
   std::error_code ignored;
   const FileDescriptor probe =
-      open_file(aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);  // reports clearly why it cannot be made
+      open_file(aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);  // throws with a clear reason
   try {
     const Unguarded unguarded(database);
     Statement(database, "VACUUM INTO ?").run(aside.string());
     if (::fsync(probe.get()) != 0) throw Error(system_message("write", aside, errno));
-    // link() fails where rename() would replace a file that was made meanwhile.
+    // link() fails if another process has made the file meanwhile; rename() would replace that file.
     if (::link(aside.c_str(), target.c_str()) != 0) throw Error(system_message("make", target, errno));
   } catch (...) {
     std::filesystem::remove(aside, ignored);

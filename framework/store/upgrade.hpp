@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Maintains the database file: a copy while other processes write, a smaller file, and the numbered
-// migrations that bring an older file to the schema of this Encore. `exp db` calls these.
+// Maintains the database file: upgrade_database() brings an older file to the schema of this Encore,
+// backup_database() copies it while other processes write. `exp db` calls them. The migrations are in
+// upgrade.cpp.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,8 @@
 
 namespace encore {
 
-/// One step from version `to` - 1. The SQL, then `fill` if there is one, run inside a transaction and must
-/// leave what schema.sql makes.
+/// One migration from version `to` - 1 to `to`. Its SQL and then `fill`, if there is one, run inside a
+/// transaction. The last one must leave exactly what schema.sql makes.
 struct Migration {
   std::int64_t to = 0;
   std::string sql;
@@ -27,14 +28,14 @@ std::span<const Migration> known_migrations();
 struct Upgrade {
   std::int64_t from = 0;
   std::int64_t to = 0;
-  std::filesystem::path backup;  ///< empty if nothing was to be done
+  std::filesystem::path backup;  ///< the copy; empty if no step was needed
 };
 
-/// Upgrades the file to the version of the last migration. It first makes a copy beside it, of exactly the
-/// state that is migrated, then takes every missing step in one transaction. Any failure leaves the file
-/// unchanged. Refuses a newer file, one that no list of steps reaches, and one on which a process works.
-/// `steps` is set for a file from outside: it must be sound, and copying and migrating it may take at most
-/// that many steps of SQLite each (step_budget.hpp).
+/// Upgrades the file to the version of the last migration. First copies the file, in exactly the state that
+/// is migrated; then runs all missing steps in one transaction. Any failure leaves the file unchanged. Throws
+/// Error for a newer file, for a version that no list of steps reaches, and if a process works on a run.
+/// `steps` is set for a file from outside: then the file must be undamaged, and copy and migration may each
+/// take at most that many steps of SQLite (step_budget.hpp).
 Upgrade upgrade_database(const std::filesystem::path& path,
                          std::span<const Migration> migrations = known_migrations(),
                          std::optional<std::uint64_t> steps = {});
@@ -42,10 +43,10 @@ Upgrade upgrade_database(const std::filesystem::path& path,
 /// Returns the version of a database file, newer and older ones too. Throws Error if it is not one of Encore.
 std::int64_t version_of_file(const std::filesystem::path& path);
 
-/// Returns what SQLite finds damaged in the pages of a file, which may lead to each other; "" if it is sound.
+/// Returns what SQLite finds damaged in the file, for example pages that refer to each other; "" if nothing.
 std::string damage_of(Database& database);
 
-/// Makes a consistent copy while other processes write. It appears under its name when it is complete and on
+/// Makes a consistent copy while other processes write. The copy gets its name when it is complete and on
 /// disk. Throws Error if the target exists.
 void backup_database(Database& database, const std::filesystem::path& target);
 

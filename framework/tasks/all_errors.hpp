@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// AllErrors: several steps that may each fail alone, so that the user sees all errors of all files at once.
-// Place in the flow: read_set.cpp for the files of a set, task_sets.cpp for the sets of a run.
+// AllErrors runs several steps that may each fail, and throws one Error with all messages, so that the user
+// sees the errors of all files at once. read_set.cpp uses it for the files of a set, task_sets.cpp for the
+// sets of a run.
 #pragma once
 
 #include <string>
@@ -13,7 +14,8 @@ namespace encore {
 
 class AllErrors {
  public:
-  /// Calls `work`, and keeps its Error. A ConfigError, which has a place in the experiment, passes.
+  /// Calls `work` and records its Error. A ConfigError, which refers to a place in the experiment, is not
+  /// caught.
   template <class Work>
   void collect(const Work& work) {
     try {
@@ -25,7 +27,7 @@ class AllErrors {
         text_ += (text_.empty() ? "" : "\n") + std::string(error.what());
     }
   }
-  /// Throws one Error with the messages of all, a line for each.
+  /// Throws one Error with all recorded messages, one per line; returns if there is none.
   void require_none() const {
     if (!text_.empty()) throw Error(text_);
   }

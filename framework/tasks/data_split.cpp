@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hashes records and assigns them to sets by their hashes.
+// Splits records into a training, a development and a test set by hashes of their content ([data] split).
+// set_files.cpp calls it. The hash must never change, because runs would get other sets. Read data_split.hpp
+// first.
 #include "tasks/data_split.hpp"
 
 #include <algorithm>
@@ -17,12 +19,12 @@ namespace {
 
 constexpr std::size_t hash_digits = 16;  // 64 bits
 
-/// A canonical form: the length in front of each string shows where the string ends.
+/// Appends the text with its length before it, so that two different records never give the same bytes.
 void append(std::string& form, const std::string& text) {
   form += std::to_string(text.size()) + ":" + text;
 }
 void append(std::string& form, double number) {
-  // -0.0 and 0.0 are one number
+  // -0.0 and 0.0 are one number.
   append(form, std::to_string(std::bit_cast<std::uint64_t>(number == 0.0 ? 0.0 : number)));
 }
 void append(std::string& form, const TextSpan& span) {
@@ -44,7 +46,7 @@ void append(std::string& form, const std::vector<T>& list) {
   for (const T& element : list) append(form, element);
 }
 
-/// The set to which a place from 0 to 1 belongs.
+/// Returns the set to which a position in [0, 1) belongs.
 Split share_at(double place, std::span<const double> shares) {
   double end = 0.0;
   for (std::size_t i = 0; i + 1 < shares.size(); ++i) {
@@ -78,7 +80,7 @@ std::uint64_t content_hash(const Records& records, std::size_t record, const Tas
 }
 
 Split split_of(std::uint64_t hash, std::span<const double> shares) {
-  // The upper 53 bits, which a double holds exactly.
+  // Uses the upper 53 bits, which a double holds exactly.
   return share_at(static_cast<double>(hash >> 11) * 0x1p-53, shares);
 }
 
@@ -117,7 +119,7 @@ Records joined(const std::vector<Records>& parts) {
 
 namespace {
 
-/// The three sets from the set of each record.
+/// Returns the three sets, given the set of each record.
 std::array<Records, all_splits.size()> sets_of(const Records& records, const std::vector<Split>& splits) {
   std::array<std::vector<std::size_t>, all_splits.size()> numbers;
   for (std::size_t i = 0; i < splits.size(); ++i) numbers[static_cast<std::size_t>(splits[i])].push_back(i);
@@ -127,7 +129,7 @@ std::array<Records, all_splits.size()> sets_of(const Records& records, const std
   return sets;
 }
 
-/// The label of each record.
+/// Returns the label of each record.
 const std::vector<std::string>& labels_of(const Records& records, const TaskFields& fields) {
   const Records::Field* field =
       fields.truth.size() == 1 ? find_field(records, fields.truth.front()) : nullptr;
@@ -153,7 +155,7 @@ std::array<Records, all_splits.size()> split_each_label(const Records& records, 
   const std::vector<std::string>& labels = labels_of(records, fields);
   std::vector<std::uint64_t> hashes;
   for (std::size_t i = 0; i < records.size(); ++i) hashes.push_back(content_hash(records, i, fields));
-  // Records with equal content may have several labels; they count for the first in the order of bytes.
+  // Records with equal content may have several labels; the first label in the order of bytes decides.
   std::map<std::uint64_t, std::string> label_of;
   for (std::size_t i = 0; i < records.size(); ++i) {
     const auto [known, is_new] = label_of.emplace(hashes[i], labels[i]);

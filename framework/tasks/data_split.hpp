@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cutting one set of records into a training, a development and a test set, each record by a hash of its
-// content: it stays in its set whatever is added, removed or shuffled around it, and equal records stay
-// together. Place in the flow: set_files.cpp, for `[data] split`.
+// Splits one set of records into a training, a development and a test set ([data] split), each record by a
+// hash of its content. A record stays in its set whatever is added, removed or shuffled around it, and equal
+// records stay together. set_files.cpp calls it for a run, new_examples.cpp for examples that are held out.
 #pragma once
 
 #include <array>
@@ -17,30 +17,32 @@
 
 namespace encore {
 
-/// The first 64 bits of the SHA-256 of the content of a record, as far as it is there at prediction: name and
-/// value of the structure and optional fields in the order of their names, each string with its length in
-/// front. Truth does not count, so that a corrected label moves nothing, and equal inputs with two labels are
-/// not split between training and scoring. Throws Error if a structure field is missing.
+/// Returns the first 64 bits of the SHA-256 of a record's content: name and value of its structure and
+/// optional fields in the order of their names, each string after its length. The truth is left out, so that
+/// a corrected label moves no record, and equal inputs with two labels are not split between training and
+/// scoring. Throws Error if a structure field is missing. The result must never change: it decides the sets
+/// of every run.
 std::uint64_t content_hash(const Records& records, std::size_t record, const TaskFields& fields);
 
-/// `shares` are those of train, dev and, where there are three, test; the hash as a fraction of 2^64 falls
-/// into one of them.
+/// Returns the set into which the hash falls, as a fraction of 2^64. `shares` are those of train, dev and, if
+/// there are three, test.
 Split split_of(std::uint64_t hash, std::span<const double> shares);
 
-/// The records of these numbers in this order, without the notes.
+/// Returns the records with these numbers, in this order, without the notes.
 Records selected(const Records& records, std::span<const std::size_t> numbers);
 
-/// All records of these, one after the other, with all their notes; they have the same fields.
+/// Returns the records of all parts, one after the other, with all notes. The parts must have the same
+/// fields.
 Records joined(const std::vector<Records>& parts);
 
-/// All three sets, each in the order of `records`; the notes go to the training set.
+/// Returns all three sets, each in the order of `records`; the training set gets the notes.
 std::array<Records, all_splits.size()> split_records(const Records& records, const TaskFields& fields,
                                                      std::span<const double> shares);
 
-/// The same for each label: of the records of a label, in the order of their hashes, the first share goes to
-/// the training set, and so on, so that every set has the distinct records of each label in these shares but
-/// for rounding. Equal records stay together; a record may change its set when others of its label are added.
-/// Throws Error where the task's truth is not one text for each record.
+/// Splits the records of each label: in the order of their hashes, the first share goes to the training set,
+/// the next to the development set, and so on. So every set has the distinct records of each label in these
+/// shares, up to rounding. Equal records stay together; a record may change its set if others with its label
+/// are added. Throws Error unless the task's truth is one text per record.
 std::array<Records, all_splits.size()> split_each_label(const Records& records, const TaskFields& fields,
                                                         std::span<const double> shares);
 

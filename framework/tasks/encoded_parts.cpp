@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A part may leave out an array whose values are all alike. Such an array is written all the same, until the
-// end shows that it can be left out for the whole set.
+// EncodedParts: appends the arrays of each encoded part in memory or to files, and returns them as one set. A
+// part may leave out an array whose values are all equal. Here the array is stored all the same, and left out
+// at the end if that is true of the whole set. Read encoded_parts.hpp first.
 #include "tasks/encoded_parts.hpp"
 
 #include <utility>

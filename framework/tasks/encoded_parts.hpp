@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// EncodedParts: a set that is encoded part by part, its arrays behind each other in memory or, for sets that
-// are larger than memory should be, in files of their own, from which the token cache's file is put together.
-// Place in the flow: task_sets.cpp adds the parts; token_cache.hpp saves the tensors.
+// EncodedParts collects a set that is encoded part by part. Its arrays grow in memory or, for sets that are
+// too large for memory, in files of their own. task_sets.cpp adds the parts; token_cache.hpp joins the arrays
+// into the file of the cache.
 #pragma once
 
 #include <cstddef>
@@ -21,17 +21,19 @@ namespace encore {
 
 class EncodedParts {
  public:
-  /// An empty `files`: in memory; else the arrays are files that begin with this path, until this is gone.
+  /// An empty `files` keeps the arrays in memory. Otherwise they are files whose names begin with this path;
+  /// the destructor removes them.
   explicit EncodedParts(std::filesystem::path files);
   ~EncodedParts();
   EncodedParts(const EncodedParts&) = delete;
   EncodedParts& operator=(const EncodedParts&) = delete;
 
-  /// Throws Error if the disk is full.
+  /// Appends a part. Throws Error if the disk is full.
   void add(const ExampleSet& part);
-  /// All parts as one set has them (encoded_sets.hpp); valid as long as this object. No part follows.
+  /// Returns all parts as tensors of one set (encoded_sets.hpp), valid as long as this object. No part may be
+  /// added after it.
   std::vector<TensorSlice> tensors(const std::string& prefix);
-  /// The set itself, in memory, which keeps `parts` alive; `rules` are those of its columns.
+  /// Returns the set in memory, which keeps `parts` alive; `rules` are those of its columns.
   static ExampleSet set(const std::shared_ptr<EncodedParts>& parts, const std::vector<ColumnRule>& rules);
 
  private:

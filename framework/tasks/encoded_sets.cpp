@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tensors: SPLIT.lengths, SPLIT.ids, for pairs SPLIT.target_lengths and SPLIT.target_ids, for examples with
-// several sequences SPLIT.sequences, and SPLIT.column.NAME with, over ragged, SPLIT.counts.NAME.
+// Encoded sets as tensors of a file, and back. Names of the tensors: SPLIT.lengths and SPLIT.ids, for pairs
+// SPLIT.target_lengths and SPLIT.target_ids, for examples with several sequences SPLIT.sequences, and for
+// each column SPLIT.column.NAME (with SPLIT.counts.NAME if it is ragged). New names need a new cache_format
+// in task_sets.cpp.
 #include "tasks/encoded_sets.hpp"
 
 #include <nlohmann/json.hpp>
@@ -99,7 +101,7 @@ EncodedSets encoded_sets_in(const std::shared_ptr<const Safetensors>& file,
     for (const Split split : all_splits) {
       const std::string name = name_of(split);
       if (!file->metadata().contains(name)) continue;
-      static_cast<void>(file->tensor(name + ".lengths"));  // throws where there is none
+      static_cast<void>(file->tensor(name + ".lengths"));  // throws if it is missing
       result[split].emplace(ExampleSet(arrays_in(find, name + ".", columns), file),
                             parse_json(file->text(name)).get<std::vector<std::string>>());
     }

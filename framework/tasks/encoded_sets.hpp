@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// EncodedSets: all that training and scoring need of the sets of a run, without a word of their text; and
-// their form as tensors, in which the token cache keeps them. Knows no task: the task that fills a column
-// names it. Place in the flow: task_sets.hpp fills and keeps them.
+// EncodedSets is all that training and scoring need of the sets of a run: token ids and columns, without
+// text. This file also converts it to tensors, the form that the token cache stores. It knows no task: the
+// task that fills a column names it. task_sets.hpp fills and keeps the sets; the trainer and the evaluator
+// read them.
 #pragma once
 
 #include <array>
@@ -25,12 +26,12 @@ struct EncodedSet {
       : set(std::move(encoded)), reader_notes(std::move(of_reader)) {}
 
   ExampleSet set;
-  std::vector<std::string> reader_notes;  ///< Records::notes
+  std::vector<std::string> reader_notes;  ///< notes of the reader (Records::notes) for the user
 };
 
-/// Copies share their arrays.
+/// All encoded sets of a run. Copies share their arrays.
 struct EncodedSets {
-  std::string knowledge;  ///< Task::knowledge
+  std::string knowledge;  ///< what the task knows, such as labels (Task::knowledge)
   std::array<std::optional<EncodedSet>, all_splits.size()> sets;
 
   std::optional<EncodedSet>& operator[](Split split) { return sets[static_cast<std::size_t>(split)]; }
@@ -39,23 +40,24 @@ struct EncodedSets {
   }
 };
 
-// Names of arrays in a file, behind the name of their set and a dot.
+// Names of arrays in a file, after the name of their set and a dot. Files of the cache contain them.
 inline constexpr const char* sequences_array = "sequences";
 inline constexpr const char* target_lengths_array = "target_lengths";
 inline constexpr const char* target_ids_array = "target_ids";
 
-/// The form in a file.
+/// Returns the sets as tensors of a file, which point into `sets`.
 std::vector<TensorSlice> tensors_of(const EncodedSets& sets);
 std::vector<TensorSlice> tensors_of(const ExampleArrays& arrays, const std::string& prefix);
-/// Reads that form; `find` gives the bytes of the tensor of this name and type, none where it is missing.
+/// Reads the tensors of one set; `find` returns the bytes of the tensor with this name and type, or nothing
+/// if it is missing.
 using FindTensor = std::function<std::span<const std::byte>(const std::string& name, DType type)>;
 ExampleArrays arrays_in(const FindTensor& find, const std::string& prefix,
                         const std::vector<ColumnRule>& columns);
 TensorMetadata metadata_of(const EncodedSets& sets);
-/// Task::knowledge as it is in a file. Throws Error when there is none.
+/// Returns Task::knowledge from a file of the cache. Throws Error if it is missing.
 std::string knowledge_in(const Safetensors& file);
-/// The sets look into the file and keep it mapped; `columns` are those of the task, which has its knowledge
-/// already. Throws Error when it holds something else.
+/// Returns the sets of a file; they point into it and keep it mapped. `columns` are those of the task, which
+/// has its knowledge already. Throws Error if the file has other content.
 EncodedSets encoded_sets_in(const std::shared_ptr<const Safetensors>& file,
                             const std::vector<ColumnRule>& columns);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads until there is a place to cut, and keeps the rest for the next part.
+// FileParts: reads blocks of a file until there is a place to cut, returns the text before it, and keeps the
+// rest for the next part. Read file_parts.hpp first.
 #include "tasks/file_parts.hpp"
 
 #include <algorithm>
@@ -18,9 +19,9 @@ bool is_blank(std::string_view text) {
   return text.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos;
 }
 
-/// The byte behind the last place where the text may be cut; 0 where there is none.
+/// Returns the position after the last place where the text may be cut, or 0 if there is none.
 std::size_t last_cut(std::string_view text, Cut cut) {
-  // A CR at the end may begin a longer line end.
+  // A CR at the end may be the first half of a line end.
   while (text.ends_with('\r')) text.remove_suffix(1);
   for (std::size_t end = text.find_last_of("\r\n"); end != std::string_view::npos;) {
     if (cut == Cut::lines) return end + 1;

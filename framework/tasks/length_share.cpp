@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A histogram with a bin for each length.
+// LengthCounts: a histogram of sequence lengths with one bin for each length, and the length that covers a
+// share of them. Read length_share.hpp first.
 #include "tasks/length_share.hpp"
 
 #include <algorithm>

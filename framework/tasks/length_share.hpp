@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The length that a share of a training set's sequences do not exceed, for `[data] max_length = "95%"`.
-// Place in the flow: task_sets.cpp counts the lengths of sequences that nothing was cut from.
+// Computes the length that a share of the training sequences does not exceed, for `[data] max_length =
+// "95%"`. task_sets.cpp encodes the training set without a limit, counts the lengths here, and then makes the
+// task with the result.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,8 @@ class LengthCounts {
   void add(std::span<const std::int32_t> lengths);
   std::int64_t total() const { return total_; }
   std::int64_t longest() const { return static_cast<std::int64_t>(counts_.size()) - 1; }
-  /// The smallest length that at least `percent` % of the sequences do not exceed, and no less than `least`.
+  /// Returns the smallest length that at least `percent` % of the sequences do not exceed, but no less than
+  /// `least`.
   std::int64_t covering(double percent, std::int64_t least) const;
 
  private:
@@ -24,7 +26,7 @@ class LengthCounts {
   std::int64_t total_ = 0;
 };
 
-/// "95%", as it is written in an experiment file.
+/// Returns the share as an experiment file writes it: "95%".
 std::string percent_text(double percent);
 
 }  // namespace encore

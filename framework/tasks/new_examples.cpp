@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Chooses the records of data.more by their hashes.
+// NewExamples: removes from data.more the records that are held out or scored, by comparing hashes of their
+// content. Read new_examples.hpp first.
 #include "tasks/new_examples.hpp"
 
 #include <array>

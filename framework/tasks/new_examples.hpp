@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// NewExamples: the records of `data.more` that a run learns from. A share of them may be held out by a
-// hash of their content, as data_split.hpp cuts sets: a record stays held out whatever is added later. A run
-// never learns from a record of a set that is scored. Place in the flow: set_files.cpp, evaluate with
-// --held-out.
+// NewExamples chooses the records of `data.more` from which a run learns. A share of them may be held out by
+// a hash of their content (data_split.hpp), so a record stays held out whatever is added later. A run never
+// learns from a record that a set for scoring contains. set_files.cpp uses the class; evaluate --held-out
+// uses held_out().
 #pragma once
 
 #include <cstddef>
@@ -14,28 +14,29 @@
 
 namespace encore {
 
-/// The records that a share of 0 < share < 1 holds out, in their order. Throws Error where there are none.
+/// Returns the records that a share (0 < share < 1) holds out, in their order. Throws Error if there are
+/// none.
 Records held_out(const Records& records, const TaskFields& fields, double share);
 
-/// Throws Error if two sets cannot be joined, because only one of them has the fields of an option of the
-/// reader.
+/// Throws Error if the two sets cannot be joined, because only one has the fields that an option of the
+/// reader adds.
 void require_same_fields(const Records& train, const Records& added);
 
 class NewExamples {
  public:
-  /// `share` is held out; 0: nothing.
+  /// `share` of the added records is held out; 0: none.
   NewExamples(TaskFields fields, double share);
 
-  /// Takes note of a set that is scored.
+  /// Records the content of a set that is scored, so that learned() leaves it out.
   void score(const Records& set);
-  /// Returns the records to learn from, in the order of `added`, with their notes and one with the counts.
-  /// `train`: the training set, in which records that it has already are counted; may be null.
+  /// Returns the records of `added` to learn from, in their order, with their notes and a note of the counts.
+  /// `train`: the training set, whose records are counted as already present; may be null.
   Records learned(const Records& added, const Records* train) const;
 
  private:
   TaskFields fields_;
   double share_;
-  std::unordered_set<std::uint64_t> scored_;  ///< by their hash
+  std::unordered_set<std::uint64_t> scored_;  ///< content hashes of the scored records
 };
 
 }  // namespace encore

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Values of fields as JSON, and a line for each record.
+// Writes predictions as JSON, one line per record, with the value of each field. Comparisons and reports read
+// the files, so members are only added, never renamed. Read prediction_file.hpp first.
 #include "tasks/prediction_file.hpp"
 
 #include <fstream>
@@ -47,7 +48,7 @@ const Records::Field& field_of(const Records& records, const std::string& name) 
   throw Error("the records have no field \"" + name + "\", which the task needs");
 }
 
-/// The truth fields of one record; of a single one its value alone.
+/// Returns the truth of a record: the value of the only truth field, or an object of all of them.
 json truth_json(const TaskFields& fields, const Records& records, std::size_t record) {
   if (fields.truth.size() == 1) return field_json(field_of(records, fields.truth.front()), record);
   json object = json::object();

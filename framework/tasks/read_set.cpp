@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hashes every file as it is read, so that a run records what it learned from.
+// read_set(): reads the files of one set with the reader of the format, and hashes each file, so that a run
+// records what it learned from. Read read_set.hpp first.
 #include "tasks/read_set.hpp"
 
 #include "base/load_file.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the files of one set to records, whole: for the sets of a run (set_files.hpp), and for verbs that
-// take files.
+// Reads all files of one set into Records. set_files.cpp calls it for the sets of a run, and verbs of the
+// worker that get files call it (predict_file_verb.cpp). Read next: file_parts.hpp, for sets that are too
+// large.
 #pragma once
 
 #include <filesystem>
@@ -13,19 +14,19 @@
 
 namespace encore {
 
-/// The records of the files of a set, with the hash of each. `what` names the set in messages. Throws Error
-/// that names file and line.
+/// The records of the files of a set, and the hash of each file. `what` names the set in messages. Throws an
+/// Error that names file and line.
 struct ReadSet {
   Records records;
   std::vector<std::string> sha256;
 };
 ReadSet read_set(const Reader& reader, const std::vector<std::string>& paths, const std::string& what);
 
-/// Throws Error where the records lack a field that the task needs: a reader's options may leave some out.
+/// Throws Error if the records lack a field that the task needs: options of a reader may leave out some.
 void require_fields(const Records& records, const TaskFields& needs);
 
-/// Calls `work` on the content of a file and returns its result: an Error of it gets the file's name in
-/// front.
+/// Calls `work` on the content of a file and returns the result. If `work` throws an Error, the file's name
+/// is put before its message.
 template <class Work>
 auto with_file(const std::filesystem::path& path, const Work& work) -> decltype(work()) {
   try {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads each set on its own, except a share of the training files and the records of data.more, which are
-// read together with the others.
+// SetFiles: finds the files of each set, reads them into records, and compares their hashes with the planned
+// ones. Shares of the training files (data.split) and records of data.more depend on other sets, so they are
+// read together. task_sets.cpp calls it. Read set_files.hpp first.
 #include "tasks/set_files.hpp"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The name of the examples of data.more in messages.
+/// The name that messages use for the examples of data.more.
 constexpr const char* added_title = "set of added examples";
 
 }  // namespace
@@ -33,7 +34,7 @@ SetFiles::SetFiles(const Reader& reader, TaskFields fields, const DataTable& dat
       limits_(limits) {
   if (reader_->cut() == Cut::nowhere || !takes_parts || data_.stratify) return;
   std::uintmax_t bytes = 0;
-  std::error_code failure;  // reported when it is read
+  std::error_code failure;  // ignored: reading the file reports it
   for (const std::vector<std::string>* files : {&data_.train, &data_.more})
     for (const std::string& path : *files)
       if (const std::uintmax_t size = fs::file_size(path, failure); !failure) bytes += size;
@@ -52,7 +53,7 @@ const std::vector<std::string>& SetFiles::paths(Split split) const {
                                                   : data_.test;
 }
 
-/// "train.txt", "a.txt and 2 more files"
+/// Returns "train.txt" or "a.txt and 2 more files".
 std::string SetFiles::text(Split split) const {
   const std::vector<std::string>& files = paths(split);
   const std::size_t more = files.size() - 1;
@@ -129,7 +130,7 @@ void SetFiles::add_more(Records& train, const RecordSets& held) const {
     if (learned.size() == 0) throw Error("nothing is left to learn from: " + learned.notes.back());
     require_same_fields(train, learned);
     std::erase_if(learned.notes, [&](const std::string& note) {
-      return std::ranges::find(train.notes, note) != train.notes.end();  // "tags in IOB2"
+      return std::ranges::find(train.notes, note) != train.notes.end();  // a note such as "tags in IOB2"
     });
     std::vector<Records> sets;
     sets.push_back(std::move(train));
@@ -183,7 +184,7 @@ void SetFiles::visit_parts(RecordSets& held_out, const VisitRecords& visit) cons
     if (visit && records.size() > 0) visit(records);
   }
   require_as_planned(name_of(Split::train), paths(Split::train), parts.hashes());
-  if (!any) read_set(*reader_, paths(Split::train), title_of(Split::train));  // reports that it is empty
+  if (!any) read_set(*reader_, paths(Split::train), title_of(Split::train));  // throws: the set is empty
   if (!data_.split.empty()) {
     require_none_empty(counts);
     for (const Split split : held_out_splits)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads, encodes and scores each set on its own; only the labels come from all of them.
+// TaskSets: reads, encodes, caches and scores the sets of a run. Sets are independent of each other, except
+// that the labels come from all of them. Sessions, the trainer and the evaluator call it. Read task_sets.hpp
+// first.
 #include "tasks/task_sets.hpp"
 
 #include <bit>
@@ -19,17 +21,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Rises whenever the form of the cache's file changes.
+/// The version of the cache's file format. Raise it when the format changes, so that old files are not read.
 constexpr int cache_format = 5;
 
-/// A key of the file's metadata, where data.max_length is a share of the training set.
+/// Key in the file's metadata for the length that a percentage in data.max_length has led to.
 constexpr const char* max_length_name = "max_length";
-/// The smallest data.max_length, the same as for a number.
+/// The smallest length that a percentage may lead to, the same as for a number in data.max_length.
 constexpr std::int64_t shortest_max_length = 3;
-/// The largest number of notes of one part; each part of a corpus may have some.
+/// The most notes kept of one part; each part of a corpus may have some.
 constexpr std::size_t most_part_notes = 4;
 
-/// "1287 examples, 20125 words, 41 cut words"
+/// Returns "1287 examples, 20125 words, 41 cut words".
 std::string counts_note(const EncodedSet& set, const SetDescription& description) {
   const std::size_t examples = set.set.size();
   std::string text = std::to_string(examples) + (examples == 1 ? " example" : " examples");
@@ -38,7 +40,7 @@ std::string counts_note(const EncodedSet& set, const SetDescription& description
   return text;
 }
 
-/// Drops words until half of the allowed number is left: those that stand once, then twice, and so on.
+/// Drops words until half of the allowed number is left: those that occur once first, then twice, and so on.
 void drop_rarest(TextCounts& counts, std::size_t most) {
   if (counts.size() <= most) return;
   for (std::int64_t rarest = 1; counts.size() > most / 2; ++rarest)
@@ -115,7 +117,7 @@ TextCounts TaskSets::text_counts() {
 
 // --- encoding ---
 
-/// Counts the lengths of uncut sequences, then makes the task for the length that follows from them.
+/// Counts the lengths of uncut sequences, then makes the task with the length that covers the given share.
 void TaskSets::decide_max_length(const Tokenizer& tokenizer, int threads) {
   if (data_.max_length != 0) return;
   LengthCounts lengths;
@@ -177,7 +179,7 @@ void TaskSets::encode(const Tokenizer& tokenizer, int threads) {
       sets_[Split::train].emplace(encode_records(task(), records, tokenizer, data_.max_length, threads),
                                   records.notes);
     });
-    records_[index_of(Split::train)].reset();  // its text is not needed again, and it takes the most memory
+    records_[index_of(Split::train)].reset();  // no longer needed, and its text takes most memory
   }
   encode_held_out(tokenizer, threads);
 }
@@ -240,7 +242,7 @@ bool TaskSets::load_encoded(const TokenCache& cache, const std::string& encoding
     prepared_ = extended_ = true;
     return true;
   } catch (const ConfigError&) {
-    throw;  // from a task that rejects this length
+    throw;  // the task rejects this length
   } catch (const Error& error) {
     cache_notes_.push_back(std::string("encoding again, because a file of the token cache is unusable: ") +
                            error.what());

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TaskSets: the sets of a run on their way through reader and task: files, records, encoded sets, measures,
-// predictions. Data that were read or encoded are kept only as long as they are needed, and a large corpus is
-// never held whole (set_files.hpp).
-// Place in the flow: infer/setup.hpp makes one from an experiment; session, evaluator and trainer use it.
+// TaskSets takes the sets of a run through all stages: files, records, encoded sets, measures, predictions.
+// It keeps what it has read or encoded only as long as needed, and never holds a large corpus whole
+// (set_files.hpp). infer/setup.hpp makes one from an experiment; session, evaluator and trainer use it.
 #pragma once
 
 #include <array>
@@ -24,49 +23,50 @@
 
 namespace encore {
 
-/// A task and the reader it gets its records from.
+/// A task, and the reader that makes its records.
 struct TaskParts {
-  /// The task with this data.max_length. Throws ConfigError if its options do not fit that.
+  /// Makes the task for this data.max_length. Throws ConfigError if its options do not fit that length.
   std::function<std::unique_ptr<Task>(std::int64_t max_length)> make_task;
-  std::unique_ptr<Task> task;  ///< with longest_sequence as long as data.max_length is not known
+  std::unique_ptr<Task> task;  ///< made with longest_sequence until data.max_length is known
   std::unique_ptr<Reader> reader;
-  TaskFields fields;              ///< what the task reads
-  std::vector<Measure> measures;  ///< what it reports
-  std::string identity;           ///< the text of everything about both that decides the encoding
+  TaskFields fields;              ///< the fields of records that the task reads
+  std::vector<Measure> measures;  ///< the measures that the task reports
+  std::string identity;           ///< text of everything about both that affects the encoding
 };
 
-/// What each example of a set adds to the measures. Throws Error when the task leaves one out.
+/// Returns what each example of a set adds to the measures. Throws Error if the task leaves out an example.
 Statistics measured(const Task& task, const ExampleSet& set, const Outputs& outputs, const std::string& what);
 
 class EncodedParts;
 
-/// data.max_length of a task that cuts nothing.
+/// The data.max_length for which a task cuts no sequence.
 inline constexpr std::int64_t longest_sequence = std::int64_t{1} << 20;
 
 class TaskSets {
  public:
-  /// Reads nothing yet. Without `planned` hashes nothing is compared with them, and nothing is cached.
+  /// The constructor reads no file. Without `planned` hashes, files are not compared with the plan and
+  /// nothing is cached.
   TaskSets(TaskParts parts, const DataTable& data, ContentHashes planned = {}, CorpusLimits limits = {});
 
   const Task& task() const { return *parts_.task; }
   const std::vector<Measure>& measures() const { return parts_.measures; }
   bool has(Split split) const { return files_.has(split); }
-  /// data.max_length; 0 where it is a share of the training set that is not encoded yet.
+  /// Returns data.max_length; 0 if it is a percentage and the training set is not encoded yet.
   std::int64_t max_length() const { return data_.max_length; }
-  /// Whether it follows from the lengths of the training set.
+  /// Returns whether it is a percentage, so that the lengths of the training set decide it.
   bool max_length_follows() const { return data_.max_length_percent > 0; }
 
-  /// Reads every set that is not read yet; then the task knows its labels. Throws Error naming file and line
-  /// of an error, or the file that differs from the planned one.
+  /// Reads all sets that are not read yet; then the task knows its labels. Throws an Error that names file
+  /// and line, or the file that differs from the planned one.
   void read();
-  /// The text counts of the training set, with which the task is prepared; reads it if it is not read yet.
+  /// Returns the text counts of the training set, with which the task is prepared. Reads the set if needed.
   TextCounts text_counts();
 
-  /// Turns all sets into examples, reading what is not read yet; then max_length() is known. The number of
-  /// threads changes no bit.
+  /// Encodes all sets, and reads them if needed; then max_length() is known. The result does not depend on
+  /// the number of threads.
   void encode(const Tokenizer& tokenizer, int threads);
-  /// The same through the cache: sets that it lacks are encoded and stored there. A training set that is read
-  /// in parts goes there part by part and is mapped. Throws Error when such a set cannot be written.
+  /// Encodes like encode() above, but sets that the cache lacks are stored there. A training set that is read
+  /// in parts is stored part by part, and then mapped. Throws Error if such a set cannot be written.
   void encode(const Tokenizer& tokenizer, int threads, const TokenCache& cache, const std::string& encoding);
   /// The same from the file that save_encoded stored for these files and the same `encoding`, the text of
   /// everything about the tokenizer that decides its tokens; false when there is nothing. No set is read.
@@ -75,22 +75,23 @@ class TaskSets {
 
   // --- after encode or load_encoded ---
   const EncodedSet& set(Split split) const;
-  /// What a user should know about the data: sequences that were cut, labels that training lacks.
+  /// Returns what the user should know about the data: sequences that were cut, labels that the training set
+  /// lacks.
   Notes notes() const;
-  /// Computed once: the task walks through the whole set for it.
+  /// Returns counts of a set. They are computed once, because the task walks through the whole set.
   const SetDescription& describe(Split split) const;
   Statistics measure(Split split, const Outputs& outputs) const;
-  /// The choice of the task by these outputs of the development set (Task::tune), which it uses from now
-  /// on; returns it as text. use() sets such a text again.
+  /// Lets the task choose a setting, such as thresholds, by these outputs of the development set
+  /// (Task::tune), and use it from now on. Returns the choice as text; use() sets such a text again.
   std::string tune(const Outputs& dev);
   void use(const std::string& tuned) { parts_.task->use(tuned); }
-  /// Writes the predictions example by example, one JSON object a line, and returns them (Task::label). Reads
-  /// the set's records again when the examples came from the cache.
+  /// Writes the predictions, one JSON object per example and line, and returns them (Task::label). Reads the
+  /// set's records again if the examples came from the cache.
   Records save_predictions(Split split, const Outputs& outputs, const Statistics& statistics,
                            const std::filesystem::path& path) const;
 
  private:
-  /// The training set, whole or part by part; held-out shares of its files are kept on the way.
+  /// Calls `visit` for the training set, whole or part by part; keeps held-out shares of its files.
   void visit_train(const VisitRecords& visit);
   const Records& require_read(Split split);
   void decide_max_length(const Tokenizer& tokenizer, int threads);
@@ -105,7 +106,7 @@ class TaskSets {
   DataTable data_;
   std::size_t most_words_;
   SetFiles files_;
-  RecordSets records_;  ///< as far as they were needed
+  RecordSets records_;  ///< sets that were needed so far
   bool prepared_ = false, extended_ = false;
   EncodedSets sets_;
   mutable std::array<std::optional<SetDescription>, all_splits.size()> descriptions_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names files by their key, checks the digest of each file that is read, and removes the oldest files over
-// the limit.
+// TokenCache: stores encoded sets as files named by a hash of their key, checks the digest of each file that
+// it reads, and removes the least recently used files over the limit. task_sets.cpp calls it. Read
+// token_cache.hpp first.
 #include "tasks/token_cache.hpp"
 
 #include <unistd.h>
@@ -21,10 +22,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* extension = ".safetensors";
-/// Files of a killed worker are removed when they are older than this.
+/// Unfinished files that are older belong to a killed worker and are removed.
 constexpr std::chrono::hours oldest_unfinished{24};
 
-/// Over every name, text and byte in the order of the names, so that no flipped bit of the file is missed.
+/// SHA-256 over every name, text and byte in the order of the names, which detects any flipped bit of the
+/// file.
 class ContentDigest {
  public:
   void begin(const std::string& name, std::size_t bytes) {
@@ -66,7 +68,7 @@ std::string digest_of(const Safetensors& file) {
   return digest.hex();
 }
 
-/// A name of its own for each writer, also for those on other hosts that share the folder.
+/// Returns a temporary name that is unique to this writer, also among hosts that share the folder.
 fs::path aside(const fs::path& path) {
   const auto now = std::chrono::system_clock::now().time_since_epoch().count();
   return path.string() + "." + std::to_string(::getpid()) + "-" + std::to_string(now);
@@ -93,7 +95,7 @@ std::shared_ptr<const Safetensors> TokenCache::load(const std::string& key, Note
     auto file = std::make_shared<const Safetensors>(path);
     if (file->text("key") != key || file->text("digest") != digest_of(*file))
       throw Error(path.string() + ": its content is not what was written");
-    fs::last_write_time(path, fs::file_time_type::clock::now(), failure);  // used now: the last to be removed
+    fs::last_write_time(path, fs::file_time_type::clock::now(), failure);  // marks it as recently used
     return file;
   } catch (const Error& error) {
     fs::remove(path, failure);
@@ -129,7 +131,7 @@ bool TokenCache::save(const std::string& key, const std::vector<TensorSlice>& te
   }
 }
 
-/// All but the one that was just written, which may be larger than the limit.
+/// Removes the oldest files over the limit, except the one just written, which alone may exceed the limit.
 void TokenCache::remove_oldest(const fs::path& but) const {
   struct Kept {
     fs::file_time_type used;

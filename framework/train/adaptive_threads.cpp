@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Applies the choice of threads to the device and reports it. Read adaptive_threads.hpp first.
+// AdaptiveThreads: samples the load of the machine between steps, applies the chosen number of threads to the
+// device, and reports a change to the observer. Read adaptive_threads.hpp first.
 #include "train/adaptive_threads.hpp"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ namespace encore {
 namespace {
 
 constexpr double look_seconds = 0.5;
-/// Clock ticks of 10 ms are too coarse for a shorter time.
+/// The shortest sample: /proc counts clock ticks of 10 ms, which are too coarse for less.
 constexpr double shortest_look_seconds = 0.05;
 
 std::string threads_text(int threads) {
@@ -27,7 +28,7 @@ std::string one_decimal(double number) {
   return text;
 }
 
-/// Returns why fewer threads are used than there are.
+/// Returns the sentence that the log prints: why fewer threads are used than there are.
 std::string reason(const LoadSample& seen, double cpus) {
   if (seen.granted < seen.free)
     return "a control group leaves " + one_decimal(seen.granted) + " CPUs to this run";

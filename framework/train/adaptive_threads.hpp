@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// AdaptiveThreads trains with fewer threads while other programs use the cores, and with all of them again
-// when they are free. The worker makes one unless the user has fixed the number (--threads); the Trainer
-// calls it before the first step, between steps and between the batches of a scoring. No bit depends on it
-// (docs/concepts/equal_bits.md).
+// AdaptiveThreads trains with fewer threads while other programs use the cores, and with all of them when
+// they are free again. train_verb.cpp makes one unless the user has fixed the number (--threads). The Trainer
+// calls it before the first step, between steps and between the batches of a scoring. Results do not depend
+// on the number of threads (docs/concepts/equal_bits.md).
 #pragma once
 
 #include <chrono>
@@ -18,14 +18,14 @@ namespace encore {
 
 class AdaptiveThreads {
  public:
-  /// unpins: whether threads that OpenMP has bound to cores may use all of them while there are fewer; false
-  /// if the user has bound them. `root` is the folder that holds /proc and /sys. `device` and `observer` must
-  /// outlive it.
+  /// `unpins`: whether threads that OpenMP has bound to cores may move to all cores while there are fewer of
+  /// them; false if the user has bound them. `root` is the folder that holds /proc and /sys. `device` and
+  /// `observer` must outlive this object.
   AdaptiveThreads(const Device& device, Observer& observer, bool unpins, std::filesystem::path root = "/");
 
-  /// Samples the machine if the last sample is half a second old; otherwise it takes a few microseconds.
+  /// Samples the machine if the last sample is half a second old; otherwise it returns within microseconds.
   void between_steps();
-  /// Samples the `seconds` since the last sample, and changes the number of threads if it should.
+  /// Takes a sample of the last `seconds`, and changes the number of threads if next_choice() says so.
   void look(double seconds);
   int threads() const { return choice_.threads; }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Control is the interface through which a run receives requests between two steps. The worker answers from
-// its control pipe and its signal handler; tests answer as they like.
+// Control is the interface through which a training run receives requests between two steps: stop, write a
+// checkpoint. In the worker, the control pipe and the signal handler answer (train_verb.cpp). The Trainer
+// calls poll(), Snapshots calls why_not_owner().
 #pragma once
 
 #include <cstdint>
@@ -8,17 +9,17 @@
 
 namespace encore {
 
-/// `orphaned`: stop, because `exp`, which started this worker, is gone.
+/// A request to the run. `orphaned`: stop, because `exp`, which started this worker, is gone.
 enum class Request : std::uint8_t { none, checkpoint, stop, orphaned };
 
 class Control {
  public:
   virtual ~Control() = default;
-  /// Returns the next request. It is called after every step and must not block.
+  /// Returns the next request. Called after every step; it must not block.
   virtual Request poll() = 0;
-  /// Returns why this attempt no longer owns its run, or an empty string if it does. It is called before a
-  /// checkpoint is written and before it becomes visible. Another attempt may have taken over while this one
-  /// slept, or the run's folder may be gone.
+  /// Returns why this attempt no longer owns its run, or an empty string if it does. Called before a
+  /// checkpoint is written and again before it becomes visible: another attempt may have taken over while
+  /// this process slept, or the run's folder may be gone.
   virtual std::string why_not_owner() = 0;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hashes the parameter block and the optimizer's states. One SHA-256 cannot be divided among threads, so
-// whole blocks and single tensors are hashed side by side.
+// digest_blocks(): hashes the parameter block and the optimizer's states. One SHA-256 cannot be divided among
+// threads, so blocks and tensors are hashed in parallel, each by one thread. Read digests.hpp first.
 #include "train/digests.hpp"
 
 #include <cstring>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t tensor_digits = 16;
 
-/// Each byte equals the one before it, and the first is zero.
+/// Returns whether all bytes are zero: each equals the one before it, and the first is zero.
 bool is_zero(std::span<const std::byte> bytes) {
   return !bytes.empty() && bytes[0] == std::byte{0} &&
          std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
@@ -40,7 +40,7 @@ std::vector<Digested> digest_blocks(const Model& model, std::int64_t step, bool 
     if (HostBlock state = gather_state(ranks, model, i); ranks.rank() == 0) add(scope, std::move(state));
   }
 
-  // States are zero before the first step, and all have one digest.
+  // Before the first step all states are zero and have the same digest, so one hash is enough.
   std::vector<std::size_t> hashed(blocks.size());
   std::optional<std::size_t> zeros;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
@@ -49,7 +49,7 @@ std::vector<Digested> digest_blocks(const Model& model, std::int64_t step, bool 
     if (zero) zeros = hashed[i];
   }
 
-  // The largest parts come first: all blocks, then each tensor of the first block.
+  // The largest parts come first: all blocks, then the tensors of the first block.
   const std::size_t tensors = with_tensors ? slices.size() : 0;
   std::vector<std::string> hashes(blocks.size() + tensors);
   const auto hash_piece = [&](std::int64_t number) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sends and receives what ranks exchange in a step. Only the owners compute sums, in the order of the shards.
+// GradientExchange: sends, receives and adds up what ranks exchange in a training step. Only the owner of a
+// range adds to it, in the order of the shards; this order keeps the bits of one process. Read
+// gradient_exchange.hpp first.
 #include "train/gradient_exchange.hpp"
 
 #include <algorithm>
@@ -81,8 +83,8 @@ GradientExchange::GradientExchange(Communicator& ranks, const Device& device, Pa
   staged_ = DeviceBuffer("encore::staged_gradients", own);
 }
 
-/// Finds what is added up element by element: what is trained, and matrices with adapters; neighbours are
-/// joined.
+/// Finds the ranges that are added element by element: trained parameters (no tables of tokens) and matrices
+/// with adapters. Adjacent ranges are joined.
 void GradientExchange::find_runs(const std::map<std::string, std::size_t>& first_users) {
   const auto append = [](std::vector<BlockRange>& runs, const ParameterSlice& slice) {
     if (!runs.empty() && slice.begin - runs.back().end < segment_alignment)
@@ -140,14 +142,14 @@ void GradientExchange::mark_rows() {
   parameters_.mark_rows(reinterpret_cast<const ChunkGradient*>(present_on_device_.data()));
 }
 
-/// Visits the parts of `range` that are added up element by element.
+/// Calls `use` for the parts of `range` that are added element by element.
 template <class Use>
 void GradientExchange::each_run(const BlockRange& range, const Use& use) const {
   for (const BlockRange& run : runs_)
     if (const BlockRange part = both(run, range); part.begin < part.end) use(part);
 }
 
-/// Visits the chunks of tables in `range` whose rows a shard has.
+/// Calls `use` for the chunks of tables in `range` that have rows in a shard.
 template <class Use>
 void GradientExchange::each_present_row(const BlockRange& range, std::size_t shard, const Use& use) const {
   for (const RowChunks& table : parameters_.row_chunks())
@@ -192,7 +194,8 @@ const std::byte* GradientExchange::own_shard_on_host() {
   return host_.data();
 }
 
-/// Begins the nodes from `node` on that were not begun yet, the last one first, as every rank lists them.
+/// Begins to send all nodes from `node` on that were not begun, the last one first. Every rank uses this
+/// order.
 void GradientExchange::begin_down_to(std::size_t node, std::int64_t first, const std::byte* gradient) {
   const std::size_t element = size_of(parameters_.dtype());
   const BlockRange own = range_of(ranks_.rank());
@@ -218,7 +221,8 @@ void GradientExchange::begin_down_to(std::size_t node, std::int64_t first, const
   if (!outgoing_.empty() || !incoming_.empty()) ranks_.begin_exchange(outgoing_, incoming_);
 }
 
-/// Begins the rows of token tables. Any layer may have a part in them, so this waits for the end of backward.
+/// Begins to send the rows of token tables. Any layer may contribute to them, so this must wait for the end
+/// of the backward pass.
 void GradientExchange::begin_rows(std::int64_t first, const std::byte* gradient) {
   if (parameters_.row_chunks().empty()) return;
   const std::size_t element = size_of(parameters_.dtype());
@@ -241,7 +245,7 @@ void GradientExchange::begin_rows(std::int64_t first, const std::byte* gradient)
   ranks_.begin_exchange(outgoing_, incoming_);
 }
 
-/// Puts the rows, which arrived one behind the other, where they lie in the range.
+/// Copies the rows of rank `from`, which arrive packed, to their places in the range.
 void GradientExchange::place_rows(int from, std::size_t shard) {
   const std::size_t element = size_of(parameters_.dtype());
   const BlockRange own = range_of(ranks_.rank());
@@ -254,7 +258,7 @@ void GradientExchange::place_rows(int from, std::size_t shard) {
   });
 }
 
-/// Adds the gradient of rank `from`'s shard to gradients(), in this rank's range.
+/// Adds the gradient of rank `from`'s shard to gradients(), within this rank's range.
 void GradientExchange::add(int from, std::size_t shard) {
   const BlockRange own = range_of(ranks_.rank());
   if (own.size() == 0) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // GradientExchange adds up the gradients of the shards of a batch over ranks, with the bits of one process.
 // The flow is: TrainingStep -> here -> Communicator, between backward and update.
-//
+
 // Every block is cut into one range per rank, its owner. Rank r computes shards r, r + N, r + 2N, ...; of
 // each of them it sends to every owner the part of its gradient that lies in the owner's range. The owner
 // adds what it receives to gradients() in the order of the shards: the sum that end_shard() makes, for one
@@ -27,40 +27,45 @@ namespace encore {
 
 class GradientExchange {
  public:
-  /// reach: that of the optimizer; empty: every rank updates everything. It limits `parameters` to this
-  /// rank's range, so make it before the states. first_users: Network::first_users. The ranks and the block
-  /// must outlive it; the number of shards is a multiple of that of ranks.
+  /// `reach`: how far the optimizer can update a range; empty: every rank updates everything. The constructor
+  /// limits `parameters` to this rank's range, so call it before the optimizer's states are made.
+  /// first_users: Network::first_users. The ranks and the block must outlive it; the number of shards must be
+  /// a multiple of the number of ranks.
   GradientExchange(Communicator& ranks, const Device& device, ParameterBlock& parameters,
                    const std::map<std::string, std::size_t>& first_users, std::int64_t shards,
                    std::optional<UpdateReach> reach);
 
   ShardShare share() const { return {ranks_.rank(), ranks_.size()}; }
-  /// Returns whether each rank updates its range only.
+  /// Returns whether each rank updates only its own range.
   bool sliced() const { return sliced_; }
 
   /// Shares what every rank must know of a batch. Call it before the shards are computed.
   void begin(const PackedBatch& batch);
-  /// Returns, after begin(), the number of shards with at least one sequence.
+  /// Returns the number of shards with at least one sequence. Valid after begin().
   std::int64_t shard_count() const { return used_; }
   /// Returns whether the shard has at least one sequence.
   bool has_sequences(std::int64_t shard) const { return filled_[static_cast<std::size_t>(shard)]; }
   /// Marks the rows of the batch and sets the gradients to zero. Call it after Model::begin_gradients.
   void mark_rows();
-  /// Call it in the backward pass of this rank's shard of [first, first + N) when `node` is done
-  /// (Pass::backward): it sends what is final. If the host cannot read device memory, add_round() does.
+  /// Sends the gradients that are final once `node` is done. Call it in the backward pass of this rank's
+  /// shard of [first, first + N) (Pass::backward). If the host cannot read device memory, add_round() sends
+  /// instead.
   void node_done(std::int64_t first, std::size_t node);
-  /// Adds up the gradients of shards [first, first + N); this rank's is in shard_gradients().
+  /// Adds up the gradients of shards [first, first + N), where N is the number of ranks; that of this rank is
+  /// in shard_gradients().
   void add_round(std::int64_t first);
-  /// Shares `sums` (S, L), of which each rank has the rows of its shards: every rank gets all rows.
+  /// Shares the losses `sums` (S, L): each rank has the rows of its shards; after the call every rank has all
+  /// rows.
   void share_losses(Tensor sums);
-  /// Collects the sums of all owners in gradients().
+  /// Copies the summed gradients of all owners into gradients() on every rank.
   void share_gradients() { share_block(parameters_.gradients()); }
-  /// Sums the squares of gradients() in all owners' ranges, as ParameterBlock does. result: device memory.
+  /// Sums the squares of gradients() over all owners' ranges, as ParameterBlock does. `result` is device
+  /// memory.
   void sum_gradient_squares(double* result);
-  /// Collects the values of all owners in values(), which then count as changed.
+  /// Copies the new values of all owners into values(), which then count as changed.
   void share_values();
 
-  /// Returns the seconds in which this rank waited for others or moved bytes, since the last call.
+  /// Returns the seconds that this rank spent waiting for others or moving bytes since the last call.
   double take_seconds();
 
  private:
@@ -90,22 +95,22 @@ class GradientExchange {
   ParameterBlock& parameters_;
   const std::int64_t shards_;
   bool sliced_ = false;
-  std::vector<std::int64_t> borders_;        ///< elements, N + 1
-  std::vector<std::size_t> byte_borders_;    ///< the same in bytes
-  std::vector<std::size_t> square_borders_;  ///< bytes of the sums of squares of chunks
-  std::vector<Chunk> chunks_;                ///< of what is trained
-  std::vector<BlockRange> runs_;  ///< what is added up element by element, without tables of tokens
-  std::vector<std::vector<BlockRange>> runs_of_nodes_;  ///< the same, by first users
-  std::size_t next_node_ = 0;                           ///< of a round: nodes from it on are being sent
+  std::vector<std::int64_t> borders_;                   ///< elements, N + 1
+  std::vector<std::size_t> byte_borders_;               ///< the same in bytes
+  std::vector<std::size_t> square_borders_;             ///< in bytes, for the sums of squares of chunks
+  std::vector<Chunk> chunks_;                           ///< of the trained parameters
+  std::vector<BlockRange> runs_;                        ///< ranges that are added element by element
+  std::vector<std::vector<BlockRange>> runs_of_nodes_;  ///< runs_ by first user (node)
+  std::size_t next_node_ = 0;                           ///< of a round: nodes from here on are being sent
   std::vector<bool> filled_;                            ///< by shard
   std::int64_t used_ = 0;
   std::vector<std::vector<ChunkGradient>>
       present_;  ///< by shard, then by chunk; only those of tables are used
   std::vector<ChunkGradient> present_in_batch_;
   std::vector<Bytes> received_;                      ///< by rank: this rank's range of a shard's gradient
-  std::vector<Bytes> row_parts_in_, row_parts_out_;  ///< rows of tables, one behind the other, by rank
-  Bytes host_;                                       ///< used if the host does not reach the device
-  DeviceBuffer staged_;                              ///< the same, of one range
+  std::vector<Bytes> row_parts_in_, row_parts_out_;  ///< rows of tables, packed, by rank
+  Bytes host_;                                       ///< used if the host cannot read device memory
+  DeviceBuffer staged_;                              ///< used then too: one range
   DeviceBuffer present_on_device_;
   DeviceBuffer squares_;
   std::vector<Outgoing> outgoing_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// HostBlock is a block of parameters, or of an optimizer's state, that the host can read: in place if it
-// reaches device memory, else in a copy. Snapshots and digest_blocks read a block through it, ranks send
-// theirs to rank 0.
+// HostBlock gives the host read access to a block of parameters or of an optimizer's state: in place if the
+// host can read device memory, else in a copy. Snapshots and digest_blocks read blocks through it;
+// gather_state (ranks.hpp) returns one.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ class HostBlock {
  public:
   /// Makes an empty block.
   HostBlock() = default;
-  /// Waits for the device. The result is valid until the block's memory is written again.
+  /// Waits for the device. The bytes are valid until the memory of the block is written again.
   HostBlock(const Device& device, Tensor block) : dtype_(block.dtype) {
     if (host_reaches_device()) {
       device.fence();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Halves and doubles the factor: a factor that is a power of two changes no digit. Read loss_scaling.hpp
-// first.
+// LossScaling: halves and doubles the factor on the loss for training in 16 bits. Factors are powers of two,
+// which change no digit of a product. trainer.cpp calls it after each step. Read loss_scaling.hpp first.
 #include "train/loss_scaling.hpp"
 
 #include "config/core_schema.hpp"

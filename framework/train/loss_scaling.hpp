@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// LossScaling changes the factor on the loss during a run (Micikevicius et al. 2018, Mixed Precision
-// Training, section 3.2). In 16 bits small gradients become 0, which a factor on the loss prevents; if
-// it is too large, gradients become infinite. So it falls at once and rises slowly. It depends on
-// gradients alone and is part of Progress, so a resumed run continues with equal bits. trainer.cpp uses
-// it.
+// LossScaling adapts the factor on the loss during a run (Micikevicius et al. 2018, Mixed Precision Training,
+// section 3.2). In 16 bits small gradients become 0, which a factor prevents; a factor that is too large
+// gives infinite gradients, so it falls at once and rises slowly. It depends on gradients alone and is stored
+// in Progress, so a resumed run gets equal bits. trainer.cpp uses it.
 #pragma once
 
 #include "config/experiment.hpp"
@@ -16,7 +15,7 @@ class LossScaling {
   explicit LossScaling(const TrainTable& train)
       : first_(train.loss_scale), steps_to_rise_(train.loss_scale_steps) {}
 
-  /// Gives a new run its first factor.
+  /// Sets the first factor of a new run.
   void begin(Progress& progress) const {
     if (first_ > 0.0) progress.loss_scale = LossScale{.factor = first_};
   }

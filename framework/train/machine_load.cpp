@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads /proc at two moments and computes the difference.
+// MachineLoad: reads /proc and the control groups at two moments and returns the difference as a LoadSample.
+// Read machine_load.hpp first.
 #include "train/machine_load.hpp"
 
 #include <sys/resource.h>
@@ -22,7 +23,7 @@ double own_ticks(const fs::path& stat_file) {
   std::ifstream in(stat_file);
   std::string text, skipped;
   std::getline(in, text);
-  const std::size_t name_end = text.rfind(')');  // a name may hold blanks and brackets
+  const std::size_t name_end = text.rfind(')');  // the name may contain blanks and parentheses
   if (name_end == std::string::npos) return 0.0;
   std::istringstream fields(text.substr(name_end + 1));
   for (int field = 3; field < 14; ++field) fields >> skipped;
@@ -65,7 +66,8 @@ LoadSample MachineLoad::look(double seconds) {
   const double own = std::max(0.0, last_.own_ticks - before.own_ticks);
   if (before.ticks && last_.ticks && last_.ticks->all > before.ticks->all) {
     double taken = last_.ticks->busy + last_.ticks->steal - before.ticks->busy - before.ticks->steal - own;
-    // Processes of low priority give way to one of normal priority; if they do not, threads wait.
+    // Processes of low priority give way to this one. If the kernel does not enforce that, threads wait,
+    // which another field of the sample shows.
     if (!low_priority_) taken -= last_.ticks->nice - before.ticks->nice;
     sample.free = std::clamp(cpus() * (1.0 - taken / (last_.ticks->all - before.ticks->all)), 0.0, cpus());
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MachineLoad measures what other programs leave of the machine, from /proc and the control groups.
-// adaptive_threads.cpp samples it between steps; thread_choice.hpp judges the samples.
+// MachineLoad measures how much of the machine other programs leave to this process, from /proc and the
+// control groups. adaptive_threads.cpp samples it between steps; thread_choice.hpp decides by the samples.
 #pragma once
 
 #include <filesystem>
@@ -16,27 +16,27 @@ namespace encore {
 
 class MachineLoad {
  public:
-  /// cpus: numbers of those that this process may use. `root` is the folder that holds /proc and /sys.
+  /// `cpus`: the numbers of the CPUs that this process may use. `root` is the folder that holds /proc and
+  /// /sys.
   explicit MachineLoad(std::vector<int> cpus, std::filesystem::path root = "/");
 
-  /// Returns what happened in the `seconds` since the last call, or since the construction. If /proc does not
-  /// say what others use, all CPUs count as free.
+  /// Returns the load during the `seconds` since the last call, or since the construction. If /proc does not
+  /// show what other processes use, all CPUs count as free.
   LoadSample look(double seconds);
   double cpus() const { return static_cast<double>(cpus_.size()); }
 
  private:
   struct Moment {
     std::optional<CpuTicks> ticks;
-    double own_ticks = 0.0;  ///< user and system time of this process
-    std::map<std::string, double>
-        thread_waited;                    ///< nanoseconds that each thread spent in the queue of a CPU
-    std::optional<double> group_seconds;  ///< CPU time of the group that limits this process
+    double own_ticks = 0.0;                       ///< user and system time of this process
+    std::map<std::string, double> thread_waited;  ///< nanoseconds each thread waited for a CPU
+    std::optional<double> group_seconds;          ///< CPU time of the group that limits this process
   };
   Moment now() const;
 
   const std::vector<int> cpus_;
   const std::filesystem::path root_;
-  const bool low_priority_;  ///< this process gives way to others
+  const bool low_priority_;  ///< this process has low priority itself
   Moment last_;
 };
 

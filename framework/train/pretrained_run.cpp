@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Follows the order of Session and Trainer, without the steps that need data. Read pretrained_run.hpp first.
+// PretrainedRun: makes a run from the folder of a foreign model without training. The constructor follows the
+// order of Session, conclude() that of Trainer, without the steps that need data; change them together. Read
+// pretrained_run.hpp first.
 #include "train/pretrained_run.hpp"
 
 #include <nlohmann/json.hpp>
@@ -19,7 +21,7 @@ std::filesystem::path folder_of(const Specification& specification) {
   return folder->second.path;
 }
 
-/// Throws Error if the head has parameters that the folder does not have.
+/// Throws Error if the head has parameters that the folder lacks.
 void require_whole(const PretrainedWeights& weights, const std::filesystem::path& folder) {
   if (weights.fresh.empty()) return;
   std::string list;

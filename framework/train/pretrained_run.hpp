@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// PretrainedRun is a run of zero steps (trains_nothing), whose parameters are those of the folder that
-// model.from names. It leaves in the run's folder what a trained run leaves: vocabulary, labels and weights,
-// so that it is evaluated, queried and exported like any other. The worker's train uses it in place of
-// Session and Trainer.
+// PretrainedRun is a run of zero steps (trains_nothing): its parameters are those of the folder that
+// model.from names. It writes what a trained run writes into the run's folder: vocabulary, labels and
+// weights. So the run is evaluated, queried and exported like any other. train_verb.cpp and check_verb.cpp
+// use it in place of Session and Trainer.
 #pragma once
 
 #include <filesystem>
@@ -33,7 +33,7 @@ class PretrainedRun {
   const Tokenizer& tokenizer() const { return *tokenizer_.tokenizer; }
   const Model& model() const { return *model_; }
 
-  /// Writes the files, and reports digests and the conclusion, which has no scores.
+  /// Writes the files, and reports digests and the end of the run, which has no scores.
   Ending conclude(Observer& observer, Control& control);
 
  private:

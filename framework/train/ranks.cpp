@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Implements what ranks share between their steps; all calls are collective. Read ranks.hpp first: it says
-// when each is called.
+// Collective calls that keep the ranks (processes) of one run equal: gathered optimizer states, comparisons,
+// requests. Every rank must make the same calls in the same order. Read ranks.hpp first, which says when.
 #include "train/ranks.hpp"
 
 #include <unistd.h>
@@ -29,7 +29,7 @@ HostBlock gather_state(Communicator& ranks, const Model& model, std::size_t stat
   std::vector<BlockRange> owned(count);
   ranks.gather(std::as_bytes(std::span(&parameters.owned(), 1)), std::as_writable_bytes(std::span(owned)));
   const std::size_t bytes = static_cast<std::size_t>(parameters.extent()) * element;
-  if (mine.bytes().size() == bytes)  // every rank has all of it
+  if (mine.bytes().size() == bytes)  // every rank has all of the state
     return ranks.rank() == 0 ? std::move(mine) : HostBlock();
   if (ranks.rank() != 0) {
     const Outgoing part{.to = 0, .bytes = mine.bytes()};

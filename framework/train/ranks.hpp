@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Keeps the ranks of a run in agreement between its steps. Only rank 0 writes, so states are sent to it;
-// a request to rank 0 counts for all; and parameters, of which every rank has its own copy, are
-// compared. The flow is: Trainer, Snapshots -> here -> Communicator. With one process all of it does
-// nothing.
+// Keeps the ranks (processes) of a run in agreement between steps. Only rank 0 writes, so states are sent to
+// it. A request to rank 0 applies to all ranks. Each rank has its own copy of the parameters, so copies are
+// compared. Trainer and Snapshots -> this -> Communicator. With one process nothing happens.
 #pragma once
 
 #include <span>
@@ -18,19 +17,19 @@
 
 namespace encore {
 
-/// Returns, on rank 0, an optimizer state of all elements, of which each rank has what it owns; nothing on
-/// all others. Waits for the device.
+/// Returns a whole optimizer state on rank 0, of which each rank owns a part; an empty block on the other
+/// ranks. Waits for the device.
 HostBlock gather_state(Communicator& ranks, const Model& model, std::size_t state);
 
-/// Throws Error on every rank if one has other parameters than rank 0; it names the rank and the first
-/// tensor. digest: that of the parameters, with tensors if they are known.
+/// Throws Error on every rank if a rank has other parameters than rank 0; the message has that rank and the
+/// first differing tensor. `digest`: digest of this rank's parameters, with tensors if they are known.
 void require_equal_ranks(Communicator& ranks, const Digested& digest);
 
-/// Throws Error on every rank if one has another `text` than rank 0. `what` names it, as in "the numeric
-/// environment".
+/// Throws Error on every rank if a rank has another `text` than rank 0. `what` is its name in the message,
+/// such as "the numeric environment".
 void require_equal_texts(Communicator& ranks, const std::string& what, const std::string& text);
 
-/// The observer of all ranks but the first, which reports for all.
+/// The observer of all ranks except rank 0, which reports for all.
 class SilentObserver final : public Observer {
  public:
   void happened(const Event&) override {}
@@ -41,10 +40,10 @@ class SilentObserver final : public Observer {
   void saving() override {}
 };
 
-/// Passes the requests to rank 0 on to all ranks.
+/// The control of each rank: distributes the requests that rank 0 receives.
 class SharedControl final : public Control {
  public:
-  /// control: that of rank 0; null on all others. Both outlive it.
+  /// `control`: that of rank 0; null on other ranks. Both arguments must outlive this object.
   SharedControl(Communicator& ranks, Control* control) : ranks_(ranks), control_(control) {}
 
   Request poll() override;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares the planned files of a run and writes its own. Read run_files.hpp first.
+// Compares the files that a run reads with the plan, and writes files into its folder. Session and
+// PretrainedRun call it. Read run_files.hpp first.
 #include "train/run_files.hpp"
 
 #include "infer/setup.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Handles the files that a run reads and writes beside its checkpoints. Runs that train and runs that take
-// over a model share it.
+// The files of a run beside its checkpoints: checks that the planned files are unchanged, and writes
+// vocabulary and labels. Session (runs that train) and PretrainedRun (runs that take over a model) call it
+// before anything else.
 #pragma once
 
 #include <filesystem>
@@ -10,14 +11,14 @@
 
 namespace encore {
 
-/// Returns the specification after it has compared every file and folder with the planned content. A run that
-/// resumes from a checkpoint needs neither what `[model] from` names nor its vocabulary: the run's own folder
-/// has both. Throws Error that names the changed one.
+/// Compares every file and folder of the specification with the planned content, and returns the
+/// specification. A run that resumes from a checkpoint needs neither what `[model] from` names nor its
+/// vocabulary, because its own folder has both. Throws an Error that names the changed file.
 const Specification& require_unchanged(const Specification& specification,
                                        const std::filesystem::path& run_folder);
 
-/// Writes a file of the run's folder, completely or not at all: the next attempt relies on what it finds
-/// there. Throws RecordError.
+/// Writes a file of the run's folder, completely or not at all, because the next attempt relies on the files
+/// that it finds. Throws RecordError.
 void keep_file(const std::filesystem::path& path, const std::string& content);
 
 }  // namespace encore

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Computes scores of dev during training, and the files at the end of a run. Read scoring.hpp first.
+// Scoring: scores the development set during training, and writes the predictions and other files of the best
+// checkpoint at the end of a run. trainer.cpp calls it. Read scoring.hpp first.
 #include "train/scoring.hpp"
 
 #include <algorithm>
@@ -17,7 +18,7 @@
 namespace encore {
 namespace {
 
-/// Joins lines to one: "0.31 joy, 0.62 love".
+/// Returns the lines joined to one: "0.31 joy, 0.62 love".
 std::string in_one_line(const std::string& lines) {
   std::string line;
   for (const char letter : lines.substr(0, lines.find_last_not_of('\n') + 1)) {
@@ -106,7 +107,7 @@ bool Scoring::is_undefined(const Statistics& statistics) const {
 }
 
 void Scoring::conclude(std::int64_t best_step, std::int64_t last_step) {
-  ranks_.wait_for_all();  // rank 0 may still write the checkpoint that all read now
+  ranks_.wait_for_all();  // rank 0 may still be writing the checkpoint that all ranks read next
   const std::string tuned = snapshots_.restore_parameters(model_, best_step);
   sets_.use(tuned);
   const bool writes = ranks_.rank() == 0;
@@ -116,7 +117,7 @@ void Scoring::conclude(std::int64_t best_step, std::int64_t last_step) {
   std::vector<MeasuredValue> result;
   for (Split split : {Split::dev, Split::test}) {
     if (!sets_.has(split)) continue;
-    ranks_.wait_for_all();  // the others sleep while rank 0 writes
+    ranks_.wait_for_all();  // the others wait while rank 0 writes
     const std::optional<SetScore> scored = score_of(split, best_step, last_step, writes);
     if (!writes) continue;
     const auto& [outputs, statistics, measures] = *scored;

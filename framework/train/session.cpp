@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Builds the parts of a training run in the order of their dependencies. Read session.hpp first.
+// Session: builds the parts of a training run (sets, tokenizer, model, optimizer, snapshots) in the order of
+// their dependencies. train_verb.cpp makes one. Read session.hpp first.
 #include "train/session.hpp"
 
 #include "data/vocabulary.hpp"
@@ -13,7 +14,7 @@
 namespace encore {
 namespace {
 
-/// Returns what `[model] from` names; empty if the experiment has none.
+/// Returns the path that `[model] from` names; empty if the experiment has none.
 std::filesystem::path pretrained_path(const Specification& specification) {
   const auto path = specification.data.find(pretrained_role);
   return path == specification.data.end() ? std::filesystem::path()
@@ -26,13 +27,13 @@ std::function<std::filesystem::path()> inherited_vocabulary(const Specification&
   return [path] { return parent_vocabulary(path); };
 }
 
-/// Returns a function that fills a new model from what `[model] from` names; empty if the experiment has
-/// none.
+/// Returns a function that fills a new model with the weights that `[model] from` names; an empty function if
+/// the experiment has none.
 std::function<PretrainedWeights(Model&)> pretrained_of(const Specification& specification) {
   const auto from = specification.data.find(pretrained_role);
   if (from == specification.data.end()) return {};
   return [file = from->second](Model& model) {
-    // This was checked before, unless there was a checkpoint, which then turned out to be damaged.
+    // Checked a second time: a resumed run skips the first check, and its checkpoint may then be damaged.
     require_planned(file, pretrained_role, sha256_of_content(file.path));
     return is_of_run(file.path) ? load_parent(model, file.path, host_threads())
                                 : load_pretrained(model, file.path);
@@ -94,12 +95,13 @@ void Session::load_teacher() {
   learn_from(*model_, *teacher_);
 }
 
-/// Only the first rank writes, also files that are the same on all.
+/// Writes a file of the run's folder on rank 0 only; the content is the same on all ranks.
 void Session::keep(const std::filesystem::path& path, const std::string& content) const {
   if (ranks_.rank() == 0) keep_file(path, content);
 }
 
-/// A resumed run computes it again from the same data. What was trained so far depends on it.
+/// Records the max_length that follows from the training set. A resumed run computes it again from the same
+/// data, and must get the same value, because what was trained depends on it.
 void Session::keep_max_length(const std::filesystem::path& run_folder) {
   if (loaded_.experiment.data.max_length_percent == 0) return;
   take_max_length(loaded_.experiment, sets_.max_length());

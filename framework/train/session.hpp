@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Session holds every part of one training run, built from its specification in the order of their
-// dependencies. The worker's train builds a Session, reports what it found, and calls Trainer::run with its
-// parts.
+// Session owns every part of one training run, built from its specification in the order of their
+// dependencies. train_verb.cpp builds a Session, reports what it contains, and gives its parts to a Trainer.
+// Read next: trainer_parts.hpp, trainer.hpp.
 #pragma once
 
 #include <filesystem>
@@ -18,9 +18,9 @@ namespace encore {
 
 class Session {
  public:
-  /// Reads the sets, or takes them from the cache, and loads or trains the vocabulary. It leaves vocabulary
-  /// and the task's knowledge (its labels) in the run folder for predict. Throws Error, also when a data file
-  /// is no longer the planned one; RecordError when the run folder cannot be written.
+  /// Reads the sets, or loads them from the cache, and loads or trains the vocabulary. Writes vocabulary and
+  /// the task's knowledge (its labels) into the run folder, where predict reads them. Throws Error, for
+  /// example if a data file is no longer the planned one; RecordError if the run folder cannot be written.
   Session(Specification specification, std::filesystem::path run_folder, std::int64_t attempt,
           const Device& device, const TokenCache& cache = TokenCache::standard(),
           Communicator& ranks = only_rank());
@@ -31,12 +31,12 @@ class Session {
   const Tokenizer& tokenizer() const { return *tokenizer_.tokenizer; }
   Model& model() { return *model_; }
 
-  /// Returns the parts; the session must outlive them.
+  /// Returns the parts for a Trainer; the session must outlive them.
   TrainerParts parts(Observer& observer, Control& control, Milestones milestones = {});
 
  private:
   void encode(const TokenCache& cache);
-  /// Loads the teacher, if the experiment has one, and makes the model learn from it.
+  /// Loads the teacher of [distil], if the experiment has one, and sets the model to learn from it.
   void load_teacher();
   void keep(const std::filesystem::path& path, const std::string& content) const;
   void keep_max_length(const std::filesystem::path& run_folder);
@@ -46,7 +46,7 @@ class Session {
   LoadedExperiment loaded_;
   TaskSets sets_;
   LoadedTokenizer tokenizer_;
-  std::unique_ptr<Engine> teacher_;  ///< null: there is none
+  std::unique_ptr<Engine> teacher_;  ///< null: no teacher
   std::unique_ptr<Model> model_;
   std::unique_ptr<Optimizer> optimizer_;
   std::unique_ptr<Schedule> schedule_;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes and reads checkpoints of a training run: named slices of the blocks, Progress in the metadata.
+// Snapshots: writes and reads the checkpoints of a training run: named slices of the parameter and state
+// blocks, with Progress in the metadata. Names in the file never change, or old checkpoints become
+// unreadable. Read snapshots.hpp first.
 #include "train/snapshots.hpp"
 
 #include <vector>
@@ -23,7 +25,7 @@ namespace {
 
 constexpr const char* parameter_block = "parameter";
 
-/// Returns the name of a state's block in the file.
+/// Returns the name that the file uses for the block of an optimizer state.
 std::string state_block(const std::string& name) {
   return "optimizer/" + name;
 }
@@ -32,8 +34,8 @@ RecordError not_owner(const std::string& reason) {
   return RecordError(reason + "; this attempt ends without a checkpoint");
 }
 
-/// A failure in the run folder does not speak against the experiment. If the run has another owner meanwhile,
-/// or its folder is gone, that is the reason.
+/// Returns the RecordError for a failed write in the run folder. If the run has another owner now, or its
+/// folder is gone, that is the reason in the message.
 RecordError record_error(Control& control, const std::exception& error) {
   const std::string reason = control.why_not_owner();
   return reason.empty() ? RecordError(error.what()) : not_owner(reason);
@@ -49,7 +51,7 @@ auto recorded(Control& control, const auto& write) {
   }
 }
 
-/// Turns the parameters of a block into tensors of a file, named prefix + path; they point into `block`.
+/// Appends the parameters of a block as tensors of a file, named prefix + path; they point into `block`.
 void add_slices(const Model& model, const HostBlock& block, const std::string& prefix,
                 std::vector<TensorSlice>& slices) {
   for (const ParameterSlice& slice : model.parameters().slices())
@@ -68,7 +70,8 @@ void load_parameters(Model& model, const Safetensors& file) {
   model.parameters().values_changed();
 }
 
-/// A state that is owned in part is loaded as a whole beside it.
+/// Loads an optimizer state. If this rank owns only a part, the whole state is loaded into a temporary block
+/// first.
 void load_state(Model& model, std::size_t number, const Safetensors& file) {
   const ParameterBlock& parameters = model.parameters();
   const std::string name = state_block(parameters.state_names()[number]);
@@ -112,7 +115,7 @@ void Snapshots::save(const Model& model, const Progress& progress, const std::st
                           .sha256 = saved.sha256});
   std::set<std::int64_t> keep = kept_;
   keep.insert({progress.step, progress.best_step});
-  require_owned(control);  // after a pause this would remove those of the next attempt
+  require_owned(control);  // after a pause, this would remove files of the next attempt
   recorded(control, [&] { return prune_checkpoints(folder_, keep); });
 }
 
@@ -122,10 +125,10 @@ void Snapshots::require_owned(Control& control) const {
 
 SavedFile Snapshots::save(std::int64_t step, const std::vector<TensorSlice>& slices,
                           const TensorMetadata& metadata, Control& control, Observer& observer) const {
-  require_owned(control);  // a removed folder is not made again
+  require_owned(control);  // throws if the folder was removed
   return recorded(control, [&] {
     return save_checkpoint(folder_, step, slices, metadata, [&] {
-      observer.saving();  // may take a while, so ownership is checked right before the rename
+      observer.saving();  // may take a while, so the next check comes right before the rename
       require_owned(control);
     });
   });
@@ -163,7 +166,7 @@ std::string Snapshots::restore_parameters(Model& model, std::int64_t step) {
 
 void Snapshots::write_weights(const Model& model, std::int64_t step, const std::string& tuned,
                               Control& control, Observer& observer) {
-  require_owned(control);  // a removed folder is not made again
+  require_owned(control);  // throws if the folder was removed
   const SavedFile saved = recorded(control, [&] {
     std::vector<TensorSlice> slices;
     const HostBlock values(model.device(), model.parameters().values());
@@ -178,7 +181,7 @@ void Snapshots::write_weights(const Model& model, std::int64_t step, const std::
 Records Snapshots::write_predictions(const TaskSets& sets, Split split, const Outputs& outputs,
                                      const Statistics& statistics, Control& control, Observer& observer) {
   const std::string name = std::string("predictions/") + name_of(split) + ".jsonl";
-  require_owned(control);  // a removed folder is not made again
+  require_owned(control);  // throws if the folder was removed
   Records predicted = recorded(control, [&] {
     std::filesystem::create_directory(folder_ / "predictions");
     return sets.save_predictions(split, outputs, statistics, folder_ / name);
@@ -189,7 +192,7 @@ Records Snapshots::write_predictions(const TaskSets& sets, Split split, const Ou
 
 void Snapshots::write_file(const std::string& artifact, const std::string& file, const std::string& content,
                            Control& control, Observer& observer) {
-  require_owned(control);  // a removed folder is not made again
+  require_owned(control);  // throws if the folder was removed
   recorded(control, [&] { save_file(folder_ / file, content); });
   observer.happened(Wrote{.name = artifact, .path = file, .sha256 = sha256_of_file(folder_ / file)});
 }

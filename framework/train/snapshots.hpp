@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Snapshots saves and restores a run's checkpoints: parameters, optimizer states and Progress of one step.
-// The flow is: Trainer -> Snapshots -> record/checkpoint (files, hashes, which one is valid). Two are kept,
-// the best and the newest; an older one is removed only after the newer is recorded durably. With several
-// ranks, rank 0 writes and all read; all of them call save and restore_newest.
+// Snapshots saves and restores a run's checkpoints: parameters, optimizer states and Progress after one step.
+// Trainer -> Snapshots -> record/checkpoint (files, hashes, validity). Two are kept, the best and the newest;
+// an older one is removed only after the newer one is recorded durably. With several ranks, rank 0 writes and
+// all read; all ranks must call save and restore_newest.
 #pragma once
 
 #include <cstdint>
@@ -24,26 +24,27 @@ namespace encore {
 
 class Snapshots {
  public:
-  /// `identity` is the run's question. A checkpoint of another question is never loaded.
+  /// `identity` is the question of the run (identity of its settings and data). A checkpoint of another
+  /// question is never loaded.
   Snapshots(std::filesystem::path run_folder, std::string identity, std::int64_t attempt,
             Communicator& ranks);
 
-  /// Keeps the checkpoints of these steps beside the best and the newest.
+  /// Also keeps the checkpoints of these steps.
   void keep(std::set<std::int64_t> steps) { kept_ = std::move(steps); }
 
-  /// Writes to a temporary file, syncs, asks `control` whether the run is still owned, makes the observer
-  /// sync its reports, renames, reports to the observer, then removes what is neither best, newest nor to be
-  /// kept. `tuned` is what the task chose by the parameters of this step, if anything (Task::tune). Throws
-  /// Error when the disk is full or the run has another owner.
+  /// Writes a temporary file, syncs it, asks `control` whether the run is still owned, lets the observer sync
+  /// its reports, renames the file, reports it, and removes checkpoints that need not be kept. This order
+  /// makes a kill at any moment harmless. `tuned` is the task's choice for these parameters, if any
+  /// (Task::tune). Throws Error if the disk is full or the run has another owner.
   void save(const Model& model, const Progress& progress, const std::string& tuned, CheckpointKind kind,
             Control& control, Observer& observer);
 
-  /// Loads the newest valid checkpoint, walking back over damaged ones (each reported to the observer).
-  /// Returns nothing when there is none.
+  /// Loads the newest valid checkpoint and reports each damaged one that it skips to the observer. Returns
+  /// nothing if there is none.
   std::optional<Progress> restore_newest(Model& model, Observer& observer);
 
   /// Loads the parameters (not the optimizer's states) of one step, and returns what was tuned with them.
-  /// Throws Error when that checkpoint is missing or damaged.
+  /// Throws Error if that checkpoint is missing or damaged.
   std::string restore_parameters(Model& model, std::int64_t step);
 
   /// Writes the weights file for programs that compute with the model: its parameters, which are those after
@@ -62,7 +63,7 @@ class Snapshots {
                   Control& control, Observer& observer);
 
  private:
-  /// Throws RecordError when another attempt has the run now.
+  /// Throws RecordError if another attempt owns the run now.
   void require_owned(Control& control) const;
   SavedFile save(std::int64_t step, const std::vector<TensorSlice>& slices, const TensorMetadata& metadata,
                  Control& control, Observer& observer) const;

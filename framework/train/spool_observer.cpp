@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes points for every step and every score, events as they happen, and progress a few times a second and
-// at the end.
+// SpoolObserver: writes a run's reports into its spool: points for every step and score, events as they
+// happen, and progress a few times per second and at the end. Read spool_observer.hpp first; the format is in
+// record/spool.hpp.
 #include "train/spool_observer.hpp"
 
 #include <algorithm>
@@ -16,10 +17,11 @@ const std::vector<std::string> evaluated_splits = {name_of(Split::dev), name_of(
 
 /// The seconds of training between two progress events, which the live line shows.
 constexpr double progress_interval = 0.2;
-/// Weight of the newest step in the mean time of a step.
+/// The weight of the newest step in the smoothed duration of a step.
 constexpr double smoothing = 0.05;
 
-/// A spool that cannot be written ends the attempt, not the run.
+/// Calls `write`. If the spool cannot be written, throws RecordError: that ends the attempt, but the run can
+/// be resumed.
 template <class Write>
 void record(Write write) {
   try {
@@ -84,9 +86,9 @@ void SpoolObserver::write_newest_progress() {
 }
 
 void SpoolObserver::scoring(Split split, const EvaluationProgress& progress) {
-  if (progress_.total_steps == 0) return;  // there is nothing to train
+  if (progress_.total_steps == 0) return;  // nothing to train, so no progress
   const auto time = std::chrono::steady_clock::now();
-  // Very short scorings are not worth an event.
+  // Short scorings get no progress event.
   if (!last_scoring_) last_scoring_ = time;
   if (std::chrono::duration<double>(time - *last_scoring_).count() < progress_interval) return;
   last_scoring_ = time;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SpoolObserver writes the reports of a run into its attempt's spool. It is the only way from the worker into
-// the database.
+// SpoolObserver writes the reports of a run into the spool (event file) of its attempt. The control program
+// merges the spool into the database (store/merge.hpp); a worker reports in no other way. train_verb.cpp
+// makes one.
 #pragma once
 
 #include <chrono>
@@ -23,15 +24,15 @@ class SpoolObserver final : public Observer {
   void saving() override;
 
  private:
-  /// Returns what the live line shows for the end of this step.
+  /// Returns the progress that the live line shows after this step.
   Progressed progress_of(const StepReport& report);
-  /// Does nothing if the spool has it already.
+  /// Writes the newest progress unless the spool has it already.
   void write_newest_progress();
 
   SpoolWriter& spool_;
   std::optional<std::chrono::steady_clock::time_point> last_step_;
-  double longest_pause_ = 0.0;     ///< seconds between the ends of two steps, scores and checkpoints included
-  double seconds_per_step_ = 0.0;  ///< smoothed, for the time left
+  double longest_pause_ = 0.0;     ///< longest time between the ends of two steps, in seconds
+  double seconds_per_step_ = 0.0;  ///< smoothed, to estimate the remaining time
   double seconds_since_progress_ = 0.0;
   Progressed progress_;  ///< of the newest step
   bool progress_is_written_ = true;

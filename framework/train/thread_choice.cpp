@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Implements the load model of thread_choice.hpp. Read that first; the constants here come from measurements.
+// first_choice() and next_choice(): decide by load samples how many threads train. adaptive_threads.cpp calls
+// them. The constants come from measurements. Read thread_choice.hpp first, which explains the model.
 #include "train/thread_choice.hpp"
 
 #include <algorithm>
@@ -10,13 +11,13 @@ namespace {
 
 constexpr double smoothing_seconds = 1.0;
 constexpr double shortest_patience = 1.0, longest_patience = 60.0;
-/// A rise that is reversed within this time was a mistake.
+/// A rise that is reversed within this time, in seconds, counts as a mistake.
 constexpr double trial_seconds = 10.0;
-/// A control group stops all threads of a process at about the same time, so a part of a CPU is worth a
-/// thread. Below this part it is noise.
+/// Of the CPU time that a control group grants, a part of a CPU counts as a whole thread from this value on,
+/// because the group stops all threads at about the same time. Less is noise.
 constexpr double granted_part = 0.1;
 
-/// Returns what may be missing of the cores of n threads: background work of a quiet machine.
+/// Returns the CPUs that may be missing although the machine is idle, because of background work.
 double slack(int threads) {
   return 0.25 + 0.02 * threads;
 }
@@ -26,7 +27,7 @@ void smooth(double& value, double seen, double seconds) {
 }
 
 int wanted_threads(const ThreadChoice& now, int most) {
-  // Time for which a control group stopped the process does not count as work of other programs.
+  // Time for which a control group stopped the process does not count as load of other programs.
   const double waited = std::max(0.0, now.waited - std::max(0.0, now.threads - now.granted));
   const double available = std::min(now.free, now.threads - waited);
   int wanted = now.threads;
@@ -60,7 +61,7 @@ ThreadChoice next_choice(ThreadChoice choice, const LoadSample& sample, int most
   choice.threads = threads;
   choice.raised = rises;
   choice.since_change = 0.0;
-  choice.waited = 0.0;  // belongs to another number of threads
+  choice.waited = 0.0;  // measured with another number of threads
   return choice;
 }
 

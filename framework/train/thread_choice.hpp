@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Chooses the number of threads with which a run trains while other programs use the machine, as a pure
 // function of load samples. machine_load.hpp samples, adaptive_threads.hpp applies.
-//
+
 // The model. Threads of a step wait for each other at the end of each kernel, a few thousand times a
 // second. A thread whose core another program uses comes late by a time slice of milliseconds, and all
 // others wait. So n threads that each get a share s of a core progress like n * s^n threads. As many
@@ -13,28 +13,28 @@
 
 namespace encore {
 
-/// A sample of the machine over a stretch of time. Numbers are in CPUs; a CPU that was taken half the time is
+/// What happened on the machine over some time. Numbers are in CPUs: a CPU that was busy half of the time is
 /// 0.5.
 struct LoadSample {
   double seconds = 0.0;
   double free =
       0.0;  ///< of the CPUs that this process may use: not taken by others; its own use counts as free
-  double waited = 0.0;  ///< time in which a thread of this process could have run and got no CPU
-  double granted = std::numeric_limits<double>::infinity();  ///< what control groups leave to this process
+  double waited = 0.0;  ///< threads of this process that were ready but had no CPU
+  double granted = std::numeric_limits<double>::infinity();  ///< what control groups grant this process
 };
 
 struct ThreadChoice {
   int threads = 1;
-  double free = 0.0, waited = 0.0, granted = 0.0;  ///< the samples, smoothed over about a second
+  double free = 0.0, waited = 0.0, granted = 0.0;  ///< samples, smoothed over about a second
   double since_change = 0.0;                       ///< seconds
-  double patience = 0.0;                           ///< seconds after a change before the number may rise
+  double patience = 0.0;                           ///< seconds after a change before a rise
   bool raised = false;                             ///< the last change was upward
 };
 
-/// Returns all threads, before any sample.
+/// Returns the choice before any sample: all threads.
 ThreadChoice first_choice(int most);
-/// Takes a sample into account. 1 <= threads <= most. The number falls within a second, and rises once the
-/// cores were free for about two seconds. If it fell soon after it had risen, the next rise waits twice as
+/// Returns the choice after a sample. 1 <= threads <= most. The number falls within a second, and rises once
+/// the cores were free for about two seconds. If it falls soon after a rise, the next rise waits twice as
 /// long, up to a minute.
 ThreadChoice next_choice(ThreadChoice choice, const LoadSample& sample, int most);
 

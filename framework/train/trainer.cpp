@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The training loop: epochs of steps, a dev score after each, the best checkpoint scored on test once. Every
-// decision depends on the specification and on Progress alone, so a resumed run ends with equal bits.
+// Trainer: the training loop. Epochs of steps, a dev score after each epoch, and at the end the best
+// checkpoint scored on test. Every decision depends only on the specification and on Progress, so a resumed
+// run ends with equal bits; keep that true. Read trainer.hpp first.
 #include "train/trainer.hpp"
 
 #include <algorithm>
@@ -76,7 +77,7 @@ Ending Trainer::run() {
   restore_or_initialize();
   between_steps_();
   while (steps_remain()) {
-    // This also happens if it was resumed behind such a milestone.
+    // This also happens if the run resumed after such a milestone.
     if (pauses_here()) return pause();
     if (const std::optional<Ending> ending = train_epoch()) return *ending;
     end_epoch();
@@ -153,7 +154,7 @@ bool Trainer::pauses_here() const {
   return by_epoch || (milestones_.pause_after_step > 0 && progress_.step >= milestones_.pause_after_step);
 }
 
-/// Ends the attempt at a rung of a search.
+/// Ends the attempt at a rung of a search; the search may continue it later.
 Ending Trainer::pause() {
   observer_.happened(Ended{.ending = Ending::interrupted,
                            .reason = "trained as far as asked",
@@ -163,7 +164,8 @@ Ending Trainer::pause() {
 }
 
 bool Trainer::steps_remain() const {
-  // A checkpoint of the last step may lie before the end of its epoch, whose score is still missing.
+  // A checkpoint of the last step may have been written before the end of its epoch; then its dev score is
+  // missing.
   return (progress_.step < length_.steps || progress_.batch > 0) &&
          (train_.patience == 0 || progress_.epochs_without_better < train_.patience);
 }

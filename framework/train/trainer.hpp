@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Trainer trains one run from its first or its next step to its test score; trainer.cpp reads top to bottom
-// like the pseudo code of a paper. It reports through one Observer and receives requests through one Control.
-// infer/setup.hpp builds the parts, the worker calls run() once.
+// Trainer trains one run from its first or next step to its test score. train_verb.cpp makes a Session, whose
+// parts the Trainer uses, and calls run() once. Reports go to one Observer, requests come from one Control.
+// Read trainer.cpp from top to bottom like pseudo code; training_step.hpp makes one update.
 #pragma once
 
 #include <array>
@@ -23,49 +23,50 @@
 
 namespace encore {
 
-/// Returns the updates of a whole run, and the epochs that they take.
+/// Returns the number of updates of a whole run, and of the epochs that they take.
 TrainingLength training_length(const Experiment& experiment, const TaskSets& sets, std::uint64_t seed);
 
 class Trainer {
  public:
   explicit Trainer(const TrainerParts& parts);
 
-  /// Resumes from the newest valid checkpoint, or starts. Every ending is reported to the observer before it
-  /// returns.
+  /// Resumes from the newest valid checkpoint, or starts a new run. Reports every ending to the observer
+  /// before it returns.
   Ending run();
-  /// Returns the number of steps done.
+  /// Returns the number of finished steps.
   std::int64_t step() const { return progress_.step; }
 
  private:
   void restore_or_initialize();
-  /// Sets initial values, or those of the folder if there is one.
+  /// Sets initial values, or the weights that `[model] from` names.
   void initialize();
   /// Returns whether the milestones end the run here.
   bool stops_here() const;
   bool pauses_here() const;
   Ending pause();
   bool steps_remain() const;
-  /// Trains the remaining steps of an epoch. Returns how the run ends if it ends within it.
+  /// Trains the remaining steps of an epoch. Returns how the run ends if it ends within this epoch.
   std::optional<Ending> train_epoch();
-  /// Evaluates and saves if that is due after a step. Returns how the run ends if that was requested.
+  /// Evaluates and saves if that is due after a step. Returns how the run ends if a request or milestone ends
+  /// it.
   std::optional<Ending> after_step(bool epoch_ends);
-  /// Returns false when loss or gradient are not finite, and no smaller factor on the loss
-  /// can help; the parameters are then those before the step. `batches` are those of the
-  /// epoch.
+  /// Makes one step. Returns false if the loss or the gradient is not finite and no smaller factor on the
+  /// loss can help; the parameters are then those before the step. `batches` are those of the epoch.
   bool train_step(const std::vector<std::vector<std::int32_t>>& batches);
   void report_loss_scale(std::int64_t step, bool updated);
   /// Packs and uploads a batch.
   void prepare(const std::vector<std::int32_t>& members, std::size_t place);
   /// Prepares the next batch, if the epoch has one, while the device computes the current step.
   void prepare_next(const std::vector<std::vector<std::int32_t>>& batches);
-  /// Ends an epoch; the last one also if train.steps ends it early.
+  /// Ends an epoch, also if train.steps ends it early.
   void end_epoch();
-  /// Returns true when the checkpoint of this step is now the best one (record/best_checkpoint.hpp).
+  /// Scores dev. Returns true if the checkpoint of this step is now the best one
+  /// (record/best_checkpoint.hpp).
   bool evaluate_dev();
   void save(CheckpointKind kind);
-  /// Reports digests and compares those of the ranks.
+  /// Reports the digests of the parameters and compares those of all ranks.
   void report_digests();
-  /// Reports the share of the steps' time that ranks spent on communication.
+  /// Reports the share of the step time that ranks spent on communication.
   void report_exchange();
   Ending end(Ending ending, const std::string& reason);
 
@@ -85,26 +86,26 @@ class Trainer {
   const Ties ties_;
   const std::function<void()> between_steps_;
 
-  const ExampleSet units_;  ///< of the training set: what batches are made of
+  const ExampleSet units_;  ///< of the training set: the units of batches
   const ExampleLengths lengths_;
   const BatchOptions batch_options_;
   Packer packer_;
   const TrainingLength length_;
-  std::optional<Scoring> scoring_;  ///< made when the memory of the model is planned
+  std::optional<Scoring> scoring_;  ///< made when the model's memory is planned
   TrainingStep update_;
   const LossScaling loss_scaling_;
-  /// A batch on the host and on the device. The second one exists only if batches are packed ahead.
+  /// A batch in host and device memory. The second one is used only if batches are packed ahead.
   struct Prepared {
     PackedBatch packed;
     std::unique_ptr<DeviceBatch> uploaded;
   };
   std::array<Prepared, 2> prepared_;
-  std::size_t current_ = 0;     ///< which of the two is that of the step
+  std::size_t current_ = 0;     ///< index of the batch of the current step
   bool next_is_ready_ = false;  ///< the other one holds the next batch
   const bool packs_ahead_;
 
   Progress progress_;
-  std::int64_t saved_step_ = 0;  ///< the newest checkpoint's step
+  std::int64_t saved_step_ = 0;  ///< step of the newest checkpoint
   std::string failure_;
   double step_seconds_ = 0.0, exchange_seconds_ = 0.0;  ///< of all steps of this attempt
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TrainerParts is what a trainer works with, and what a verification or a search asks of it beside the
-// specification. infer/setup.hpp and train/session.cpp build the parts, trainer.hpp and scoring.hpp use
-// them.
+// TrainerParts is everything a Trainer works with. Milestones is what a verification or a search requests of
+// a run beyond its specification. infer/setup.hpp and train/session.cpp build the parts; trainer.hpp and
+// scoring.hpp use them.
 #pragma once
 
 #include <cstdint>
@@ -26,17 +26,17 @@
 
 namespace encore {
 
-/// What a verification or a search asks of a worker beside the specification. No bit of the training depends
-/// on it.
+/// When an attempt shall stop or save, as a verification or a search requests. The trained values do not
+/// depend on it.
 struct Milestones {
-  std::int64_t stop_after = 0;        ///< ends resumably after this step; 0: trains to the end
-  std::int64_t die_after = 0;         ///< sends itself SIGKILL after this step, as if from outside; 0: never
-  std::set<std::int64_t> save_at;     ///< a checkpoint is written after each of these steps, and kept
-  std::int64_t stop_after_epoch = 0;  ///< ends resumably after N epochs, before the next one begins
-  std::int64_t pause_after_step = 0;  ///< the same after a step; it also writes a checkpoint
+  std::int64_t stop_after = 0;        ///< stops after this step, resumable; 0: never
+  std::int64_t die_after = 0;         ///< kills itself by SIGKILL after this step, for tests; 0: never
+  std::set<std::int64_t> save_at;     ///< writes and keeps a checkpoint after each of these steps
+  std::int64_t stop_after_epoch = 0;  ///< stops after N epochs, resumable; 0: never
+  std::int64_t pause_after_step = 0;  ///< stops after this step and writes a checkpoint; 0: never
 };
 
-/// All of it must outlive the trainer.
+/// The parts; all references must outlive the trainer.
 struct TrainerParts {
   const Experiment& experiment;
   std::uint64_t seed;
@@ -49,19 +49,19 @@ struct TrainerParts {
   Control& control;
   Milestones milestones = {};
   std::string optimizer_owner = {};  ///< for the crash line (record/crash_line.hpp)
-  /// Fills the model of a new run from the weights with which it starts; empty: there are none.
+  /// Fills the model of a new run with the weights from which it starts; empty: none.
   std::function<PretrainedWeights(Model&)> pretrained = {};
-  /// Set for tasks that measure text which the model generates.
+  /// Set if the task measures text that the model generates.
   std::optional<TextGeneration> texts = {};
   const Tokenizer* tokenizer = nullptr;  ///< for the tokens of train.show_attention
-  /// The ranks that train the run together; each has an observer and a control of its own (train/ranks.hpp).
+  /// The ranks that train the run together. Each has its own observer and control (train/ranks.hpp).
   Communicator& ranks;
   Ties ties = Ties::first;
-  /// Whether the next batch is packed and uploaded while the device computes; no bit depends on it. A host
-  /// that computes itself gains nothing. Several ranks pack each batch when its step begins.
+  /// Whether the next batch is packed and uploaded while the device computes; results do not depend on it. It
+  /// gains nothing if the host itself computes. With several ranks each batch is packed when its step begins.
   bool packs_ahead = !host_reaches_device();
-  /// Is called before the first step, after each one and after each batch of a scoring, while no kernel runs.
-  /// It may change the number of threads (adaptive_threads.hpp); empty: nothing is done.
+  /// Called before the first step, after each step and after each batch of a scoring, while no kernel runs.
+  /// It may change the number of threads (adaptive_threads.hpp). Empty: not called.
   std::function<void()> between_steps = {};
 };
 

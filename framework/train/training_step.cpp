@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The two halves of a step, for one process and for ranks. Read training_step.hpp first: it says what is
-// equal in both.
+// TrainingStep: gradients of a batch, their norm, and the update, for one process and for several ranks. The
+// trainer and `exp bench` call it. Read training_step.hpp first, which says what both cases have in common.
 #include "train/training_step.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Keeps a buffer over the descriptor that was the standard output. Read answers.hpp first.
+// answer_stream(): moves the original standard output to a new descriptor, and buffers what verbs write to
+// it. main.cpp calls keep_answers_apart() first. Read answers.hpp first.
 #include "worker/answers.hpp"
 
 #include <fcntl.h>
@@ -21,7 +22,7 @@
 namespace encore {
 namespace {
 
-/// Writes whole buffers; flushed text that fits goes to the system in one call.
+/// Writes full buffers. A flush passes everything to the system in one call.
 class DescriptorBuffer final : public std::streambuf {
  public:
   explicit DescriptorBuffer(FileDescriptor descriptor) : descriptor_(std::move(descriptor)) {
@@ -58,8 +59,8 @@ std::ostream*& stream() {
 
 void keep_answers_apart() {
   FileDescriptor output(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
-  // Without a standard error, output of libraries is dropped. Both descriptors are taken then, so that no
-  // file that is opened later gets one of them, and with it that output.
+  // If there is no standard error, output of libraries is dropped. Both descriptors are then occupied, so
+  // that no file that is opened later gets one of them, and with it that output.
   if (::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
     FileDescriptor nowhere(::open("/dev/null", O_WRONLY));
     for (const int standard : {STDOUT_FILENO, STDERR_FILENO})
@@ -67,10 +68,10 @@ void keep_answers_apart() {
     if (nowhere.get() <= STDERR_FILENO) nowhere.release();
   }
   const bool is_terminal = ::isatty(output.get()) != 0;
-  // They live as long as the process: a verb may answer while others end.
+  // Static, because a verb on one thread may write while another thread ends the process.
   static DescriptorBuffer buffer(std::move(output));
   static std::ostream answers(&buffer);
-  // Labels and tokens of an untrusted model may hold characters that control a terminal.
+  // Labels and tokens of an untrusted model may contain control characters of a terminal.
   static std::optional<TerminalFilter> filter;
   if (is_terminal) filter.emplace(answers, false);
   stream() = &answers;

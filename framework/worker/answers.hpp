@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The stream to which a worker writes its answers for exp or a user. It is the standard output with which the
-// worker was started (a pipe of exp, a shell, ssh, a scheduler, mpirun), under a descriptor that no library
-// knows: whatever libraries and plugins print to the standard output (DNNL_VERBOSE,
-// KOKKOS_PRINT_CONFIGURATION) goes to the standard error. main.cpp calls it first, then every verb that
-// answers uses it.
+// The stream to which a worker writes its answers for exp or a user. It is the standard output that the
+// worker was started with (a pipe of exp, a shell, ssh, mpirun), under a new descriptor. What libraries and
+// plugins print to the standard output (DNNL_VERBOSE, KOKKOS_PRINT_CONFIGURATION) goes to the standard error.
+// So answers must be written here, never to std::cout. main.cpp calls keep_answers_apart() first.
 #pragma once
 
 #include <iosfwd>
@@ -12,11 +11,11 @@
 
 namespace encore {
 
-/// Called first in main, before any library prints. Programs that this one starts get the standard error too.
+/// Call it first in main, before any library prints. Child processes write to the standard error, too.
 void keep_answers_apart();
 
-/// Returns the stream for answers only; one thread at a time may use it. Before keep_answers_apart() it is
-/// std::cout. require_answers_written() writes what was not flushed.
+/// Returns the stream for answers; one thread at a time may use it. Before keep_answers_apart() it is
+/// std::cout. require_answers_written() flushes it.
 std::ostream& answer_stream();
 
 /// Writes a line. Bytes that are not UTF-8 are replaced.

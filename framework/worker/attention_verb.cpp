@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// attention: what a run's model attends to in an input. One request comes on standard input
-// (record/attention.hpp); the answer is one AttentionTexts as JSON.
+// The verb attention: computes the attention weights of a run's model for an input, for `exp attention`. It
+// reads one request from standard input (record/attention.hpp) and answers with one AttentionTexts as JSON.
 #include <iostream>
 #include <iterator>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// encore-worker-bench: measures for exp bench (program.hpp).
+// main() of encore-worker-bench, the program of the verb bench. encore-worker becomes it (program.hpp). Read
+// next: bench_verb.cpp.
 #include "worker/program.hpp"
 
 namespace {

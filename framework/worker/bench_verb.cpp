@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// bench: measures the machine and steps of training, round after round. With a control pipe each round waits
-// for a command, so that several workers (other numbers of threads, other backends) take turns and never
-// disturb each other.
+// The verb bench: measures the machine and training steps in rounds, for `exp bench` (runner/bench_run.hpp).
+// With a control pipe each round waits for a command, so that several workers (other numbers of threads,
+// other backends) measure in turn and never disturb each other.
 #include <unistd.h>
 
 #include <chrono>
@@ -25,16 +25,16 @@
 namespace encore {
 namespace {
 
-/// Rank 0 reports an error that all ranks find; the others give it this much time before they end it.
+/// If all ranks find an error, rank 0 reports it. The other ranks wait this time before they end rank 0.
 constexpr auto time_for_first_rank = std::chrono::seconds(2);
 
-/// Waits for the turns of this worker.
+/// Waits for the commands of exp on the control pipe, if there is one.
 class Turns {
  public:
   explicit Turns(int control_fd) {
     if (control_fd >= 0) pipe_.emplace(control_fd);
   }
-  /// Waits until the next round may begin; false when there is to be none.
+  /// Waits until the next round may begin. Returns false if there is no further round.
   bool wait() {
     if (!pipe_) return true;
     for (;; std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
@@ -48,7 +48,8 @@ class Turns {
   std::optional<ControlReader> pipe_;
 };
 
-/// Cases that differ in batch size, length or precision read the same sets with the same tokenizer.
+/// Sets and tokenizer of the cases, loaded once: cases that differ only in batch size, length or precision
+/// share them.
 class DataOfCases {
  public:
   explicit DataOfCases(std::filesystem::path folder) : folder_(std::move(folder)) {}
@@ -90,11 +91,12 @@ class Bench {
     }
   }
 
-  /// Rank 0: waits for its turns, and writes what it has measured.
+  /// Rank 0: waits for the commands, and writes the measurements.
   void lead(SpoolWriter& spool) {
     Turns turns(arguments_.control_fd);
     spool.event(started());
-    // The first round is warm-up: primitives are made, pages touched, clocks brought up.
+    // Round 0 is a warm-up: it makes primitives, touches pages and raises the clock rate; its samples are not
+    // kept.
     for (std::int64_t round = 0; round <= request_.rounds; ++round) {
       BenchRound measured{.round = round, .warm_up = round == 0, .machine = {}};
       const bool goes_on = turns.wait();
@@ -125,7 +127,7 @@ class Bench {
     return started;
   }
 
-  /// Returns what rank 0 decides. The others sleep meanwhile, because other workers may be measuring.
+  /// Returns the decision of rank 0. The other ranks sleep meanwhile, because other workers may be measuring.
   bool is_next(bool goes_on) {
     if (ranks_.size() == 1) return goes_on;
     ranks_.wait_for_all();
@@ -133,7 +135,8 @@ class Bench {
   }
 
   void measure_cases(std::int64_t round, BenchRound& measured) {
-    // The order changes, so that no case always follows the machine's measurement.
+    // The order of cases changes with the round, so that no case always follows the measurement of the
+    // machine.
     for (std::size_t k = 0; k < cases_.size(); ++k) {
       const std::size_t index = (k + static_cast<std::size_t>(round)) % cases_.size();
       measured.cases[request_.cases[index].name] = cases_[index]->measure(*free_gemm_);

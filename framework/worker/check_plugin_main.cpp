@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// encore-worker-check-plugin: the contract suite for exp plugin check (program.hpp).
+// main() of encore-worker-check-plugin, the program of the verb check-plugin. encore-worker becomes it
+// (program.hpp). Read next: check_plugin_verb.cpp.
 #include "worker/program.hpp"
 
 namespace {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// check-plugin: opens one plugin as a run would and puts everything it offers through the contract suite. One
-// JSON object per line, written at once, so that the reader knows where a plugin that crashed was:
+// The verb check-plugin: opens one plugin as a run would and tests everything it offers with the contract
+// suite, for `exp plugin check`. encore-worker becomes its program (program.hpp).
+
+// It writes one JSON object per line at once, so that the reader knows which check a plugin crashed in:
 //   {"opening": FILE}   {"checks": [{"subject", "check"}...]}, all that follow   {"begin": SUBJECT, "check":
 //   NAME}
 //   {"subject", "check", "passed", "skipped", "unchecked", "detail"}   {"digest": NAME, "value": HEX}
@@ -31,7 +33,8 @@ struct OfferChecks {
   std::vector<Check> checks;
 };
 
-/// Computes what the control program compares between numbers of threads; its check has passed only there.
+/// Writes the digests that the control program compares between numbers of threads, and returns the detail of
+/// the check, which passes only after that comparison.
 std::string write_digests(const Device& device, const Offer& offer) {
   const std::map<std::string, std::string> digests = suite_digests(device, offer);
   for (const auto& [name, value] : digests)
@@ -39,7 +42,7 @@ std::string write_digests(const Device& device, const Offer& offer) {
   return std::to_string(digests.size()) + " digests";
 }
 
-/// Returns the files of --data, and their readers: the one that the settings name, else those of the plugin.
+/// Returns the files of --data with their readers: the one that the settings name, else those of the plugin.
 CheckData data_of(const CheckPluginArguments& arguments, const std::vector<Offer>& offers) {
   const std::string type = chosen_reader(arguments.settings);
   std::vector<Offer> readers;
@@ -81,7 +84,7 @@ int check_plugin_verb(const CheckPluginArguments& arguments) {
     sizes = {{.width = arguments.width > 0 ? arguments.width : sizes.back().width,
               .length = arguments.length > 0 ? arguments.length : sizes.back().length,
               .exact = arguments.width > 0}};
-  offers.resize(catalogue.manifests().front().offers.size());  // those of the reader's plugin stand behind
+  offers.resize(catalogue.manifests().front().offers.size());  // drops the offers of the reader's plugin
   std::vector<OfferChecks> all;
   json planned = json::array();
   for (const Offer& offer : offers) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// check: finds errors that no schema can find, for every specification of a sweep, before the first one
-// starts.
+// The verb check: finds errors that a schema cannot find, for every specification of a sweep, before `exp
+// run` starts the first run. It builds what each run would build, except that nothing is trained.
 #include <exception>
 #include <iostream>
 #include <iterator>
@@ -28,12 +28,13 @@
 namespace encore {
 namespace {
 
-/// This is enough to build the model; the real vocabulary only makes the embedding larger.
+/// The size of a vocabulary that is not trained yet. It suffices to build the model; a real one only makes
+/// the embedding larger.
 constexpr std::size_t small_vocabulary = 16;
 constexpr std::int64_t usual_length = 256;
 
-/// Returns the same token for any text. The measures of a set do not depend on how its text is cut, and its
-/// vocabulary may not be trained yet.
+/// A tokenizer that returns the same token for any text. The real vocabulary may not be trained yet, and the
+/// measures of a set do not depend on the tokens.
 class OneTokenTokenizer final : public Tokenizer {
  public:
   void load(std::vector<std::string>) override {}
@@ -50,9 +51,9 @@ class OneTokenTokenizer final : public Tokenizer {
   }
 };
 
-/// The runs of a sweep share most of their tables: each plugin is opened, each file read, and each table or
-/// model built once; sets in the token cache are not read at all. An error of a table is thrown again for
-/// every run that has it.
+/// Checks the runs of a sweep, which share most of their tables. So each plugin is opened, each file read,
+/// and each table and model built only once; sets in the token cache are not read. The error of a table is
+/// thrown again for every run that has the table.
 class Checker {
  public:
   explicit Checker(const CheckRequest& request) : request_(request) {}
@@ -65,7 +66,7 @@ class Checker {
       if (!verdict.known) verdict = verdict_on(build);
       if (verdict.problem) std::rethrow_exception(verdict.problem);
     };
-    // The labels come from the data; everything else that the model is built from is in these tables.
+    // The labels come from the data; all else from which the model is built is in these tables.
     const std::string distil = run.tables.contains("distil") ? table("distil") : "";
     once("model" + table("tokenizer") + table("model") + table("train") + table("data") + table("task") +
              distil,
@@ -115,7 +116,7 @@ class Checker {
     return plugins_.emplace(part, Plugins{Catalogue::load(folders, host_fingerprint())}).first->second;
   }
 
-  /// Returns a table of a plugin's options that can be checked alone, with the plugin loaded.
+  /// Returns the options of a plugin as a table that can be checked alone; loads the plugin.
   PluginTable plugin_table(const CheckRequest::Run& run, Plugins& plugins, Kind kind, const char* key) const {
     const nlohmann::json& table = request_.part(run.tables.at(key));
     const ManifestOffer& offer = plugins.catalogue.get(kind, table.at("type").get<std::string>());
@@ -152,13 +153,13 @@ class Checker {
     require_attention(experiment.train, model);
     if (always_there(experiment.train.select, checked.sets.measures())) return;
     if (!checked.encoded && experiment.data.max_length_percent > 0)
-      return;  // the worker checks it with its tokens
+      return;  // the worker that trains checks it
     if (!checked.encoded) checked.sets.encode(OneTokenTokenizer(), 1);
     checked.encoded = true;
     require_selectable(experiment.train.select, checked.sets);
   }
 
-  /// Returns the run that a run learns from, or null if there is none yet.
+  /// Returns the model that a run learns from ([distil] teacher), or null if that is not trained yet.
   Engine* teacher_of(const Specification& specification) {
     const auto weights = specification.data.find(teacher_role);
     if (weights == specification.data.end()) return nullptr;
@@ -167,7 +168,7 @@ class Checker {
     return known.get();
   }
 
-  /// Checks a run without sets: what the task knows comes from the folder.
+  /// Checks a run without sets, whose task gets its knowledge from the folder of a foreign model.
   void check_adopted(const Specification& specification, const Experiment& experiment,
                      const Registry& registry) {
     TaskParts parts = make_task_parts(experiment, registry);
@@ -175,7 +176,8 @@ class Checker {
     const Model model(experiment, model_size(*parts.task, small_vocabulary), registry, device_);
   }
 
-  /// A set that was encoded once was valid then, and is the same file as long as its hash is.
+  /// Returns the sets of a run. A set that was encoded before was valid then, and its hash shows that it is
+  /// unchanged.
   CheckedSets& sets_of(const Specification& specification, const Experiment& experiment,
                        const Registry& registry, const LoadedTokenizer& tokenizer) {
     const DataTable& data = experiment.data;
@@ -194,7 +196,7 @@ class Checker {
     return *known;
   }
 
-  /// A share of the training set is known when that is encoded, which may be left to the worker; the model
+  /// Assumes a max_length if it is a percentage of the training set, which may not be encoded here. The model
   /// can be checked with any length.
   static void assume_max_length(Experiment& experiment, std::int64_t known) {
     if (known != 0) return take_max_length(experiment, known);
@@ -202,7 +204,7 @@ class Checker {
     experiment.data.max_length = rows > 0 ? rows : usual_length;
   }
 
-  /// Returns the tokenizer with its vocabulary; none if the vocabulary is yet to be trained.
+  /// Returns the tokenizer with its vocabulary, or an empty result if the vocabulary is yet to be trained.
   static LoadedTokenizer loaded_tokenizer(const TokenizerTable& table, const Registry& registry) {
     auto tokenizer = with_key(table, [&] { return registry.make_tokenizer(table.type, table.options); });
     if (!table.options.has("vocab")) return {};
@@ -224,14 +226,14 @@ class Checker {
            std::unique_ptr<CheckedSets>>
       sets_;
   std::unordered_map<std::string, LoadedTokenizer> tokenizers_;
-  std::unordered_map<std::string, std::unique_ptr<Engine>> teachers_;  ///< by the path of their weights
+  std::unordered_map<std::string, std::unique_ptr<Engine>> teachers_;  ///< keyed by the path of their weights
   std::unordered_map<std::string, Verdict> verdicts_;
 };
 
 }  // namespace
 
 int check_verb() {
-  std::ios::sync_with_stdio(false);  // otherwise reading is byte by byte; a sweep's request has megabytes
+  std::ios::sync_with_stdio(false);  // else reading is byte by byte, and a request may have megabytes
   const std::string text(std::istreambuf_iterator<char>(std::cin), {});
   const CheckRequest request = CheckRequest::parse(text);
   std::vector<CheckProblem> problems;
@@ -244,7 +246,7 @@ int check_verb() {
     } catch (const std::exception& error) {
       problems.push_back({i, "", error.what()});
     }
-    if ((i + 1) % checks_per_line == 0) answer_stream() << std::endl;  // now, because exp waits for it
+    if ((i + 1) % checks_per_line == 0) answer_stream() << std::endl;  // flushed, because exp waits for it
   }
   write_answer(to_json_object(problems));
   return problems.empty() ? 0 : 2;

@@ -21,11 +21,11 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// The number of inputs that are embedded together: larger batches, sorted by length, have hardly less
-/// padding.
+/// The number of inputs that are embedded together. Inputs are sorted by length; larger groups would hardly
+/// reduce the padding.
 constexpr std::size_t texts_at_once = 256;
 
-/// Reports its progress while it works.
+/// Returns the vectors of the inputs, and reports progress meanwhile.
 Vectors embed_all(Engine& engine, std::span<const std::string> texts) {
   Vectors all;
   for (std::size_t first = 0; first < texts.size(); first += texts_at_once) {
@@ -40,7 +40,7 @@ std::string dumped(const ordered_json& answer) {
   return answer.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-/// Writes a line for each input; exp passes it on unchanged.
+/// Writes one line of JSON per input, which exp passes on unchanged.
 void write_vectors(Engine& engine, const std::vector<std::string>& texts) {
   const Vectors vectors = embed_all(engine, texts);
   answer_stream() << "{\"step\":" << engine.step() << ",\"width\":" << vectors.width << ",\"vectors\":[";
@@ -70,7 +70,7 @@ EmbedAnswer texts_answer(Engine& engine, const EmbedRequest& request) {
 EmbedAnswer words_answer(const Engine& engine, const EmbedRequest& request) {
   const WordVectors words(engine);
   Vectors queries;
-  std::vector<std::set<std::size_t>> own;  // of each query: the words that it is made of
+  std::vector<std::set<std::size_t>> own;  // for each query, the words that it consists of
   for (const std::string& query : request.queries) {
     words.append(query, queries);
     own.emplace_back();

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the environment from /proc, /sys, the CPU and the libraries this binary was built with.
+// The numeric environment, the host and the build: reads /proc, /sys, the CPU and the loaded libraries.
+// Everything that may change a bit of a result belongs into numeric_environment(). Read environment.hpp
+// first.
 #include "worker/environment.hpp"
 
 #include <dlfcn.h>
@@ -28,7 +30,7 @@
 namespace encore {
 namespace {
 
-/// Returns the value behind "key : value" in a /proc file, or an empty string.
+/// Returns the value after "key : value" in a /proc file, or an empty string.
 std::string proc_field(const char* file, const std::string& key) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
@@ -41,7 +43,7 @@ std::string proc_field(const char* file, const std::string& key) {
   return "";
 }
 
-/// Returns the instruction set by which numeric code on the host may be dispatched.
+/// Returns the instruction set of this CPU by which libraries choose their numeric code.
 std::string instruction_set() {
 #if defined(__x86_64__)
   std::string names;
@@ -69,7 +71,7 @@ std::string device_model(const Device& device) {
   return model.empty() ? "unknown" : model;
 }
 
-/// Returns the file of libencore_kernels.so.
+/// Returns the path of libencore_kernels.so.
 std::string kernels_file() {
   Dl_info library{};
   if (dladdr(reinterpret_cast<const void*>(&kernels::fill), &library) == 0)
@@ -77,8 +79,8 @@ std::string kernels_file() {
   return library.dli_fname;
 }
 
-/// Returns the loaded libraries that compute, by field of the numeric environment: Kokkos, the functions of
-/// the C library, and OpenMP of any implementation.
+/// Returns the loaded libraries that compute, keyed by field of the numeric environment: Kokkos, the math
+/// functions of the C library, and OpenMP of any implementation.
 std::map<std::string, std::string> computing_libraries() {
   std::map<std::string, std::string> files;
   const auto take = [](dl_phdr_info* library, std::size_t, void* found) {
@@ -93,9 +95,9 @@ std::map<std::string, std::string> computing_libraries() {
   return files;
 }
 
-/// Returns the SHA-256 of every file of Encore and of the system on which the bits depend, without plugins:
-/// another source or compiler may round otherwise. It is read once: a file that is replaced later is another
-/// one.
+/// Returns the SHA-256 of each file of Encore and of the system that may change results, without plugins:
+/// another source or compiler may round otherwise. Computed once, because files that are replaced later are
+/// not those that were loaded.
 const nlohmann::json& computing_files() {
   static const nlohmann::json hashes = [] {
     nlohmann::json found = {{"kernels", sha256_of_file(kernels_file())},
@@ -106,8 +108,8 @@ const nlohmann::json& computing_files() {
   return hashes;
 }
 
-/// Returns the first of the computing files that differs from the record, by its path below the folder of the
-/// build; empty if all agree. A plugin from elsewhere does not belong to the build.
+/// Returns the first computing file that differs from the record, as a path below the folder of the build;
+/// empty if all agree. Plugins from elsewhere do not belong to the build and are skipped.
 std::string other_file(const SourceRecord& record, const std::filesystem::path& folder,
                        const std::filesystem::path& program, std::span<const LoadedPlugin> plugins) {
   const auto differs = [&](const std::string& name, const std::string& sha256) {
@@ -132,7 +134,7 @@ std::string other_file(const SourceRecord& record, const std::filesystem::path& 
 nlohmann::json numeric_environment(const Device& device, const std::string& precision,
                                    std::span<const LoadedPlugin> plugins) {
   nlohmann::json hashes = nlohmann::json::object();
-  for (const LoadedPlugin& plugin : plugins) {  // two copies of a template may still share their name
+  for (const LoadedPlugin& plugin : plugins) {  // two plugins made from one template may have the same name
     const std::string before = hashes.value(plugin.name, "");
     hashes[plugin.name] = before.empty() ? plugin.sha256 : before + " " + plugin.sha256;
   }
@@ -179,7 +181,8 @@ nlohmann::json build_description(std::span<const LoadedPlugin> plugins) {
 }
 
 std::string pinning_of(int threads) {
-  // The CPUs themselves cannot be asked: if threads are pinned, this one sees only its own.
+  // The affinity of other threads cannot be queried: if threads are pinned, this thread sees only its own
+  // CPUs.
   const bool adapts = threads > 1 && thread_adaptation() != ThreadAdaptation::fixed;
   const std::string text =
       (adapts ? "up to " : "") + std::to_string(threads) + (threads == 1 ? " thread" : " threads");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// evaluate: scores a run's best checkpoint on any files that its reader reads.
+// The verb evaluate: scores a run's best checkpoint on files that its reader reads, for `exp evaluate`. The
+// measures are one JSON object on standard output; verbs.hpp describes the arguments.
 #include <iostream>
 
 #include <encore/device.hpp>
@@ -20,7 +21,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Returns each measure that is a matrix, by its name.
+/// Returns the matrices among the measures, by name.
 json matrices_of(const std::vector<Measure>& measures, const Statistics& statistics) {
   json matrices = json::object();
   for (const Measure& measure : measures) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// encore-worker-export: models as folders for other programs, for exp export (program.hpp).
+// main() of encore-worker-export, the program of the verb export. encore-worker becomes it (program.hpp).
+// Read next: export_verb.cpp.
 #include "worker/program.hpp"
 
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// export: writes a run's best model as a folder for other programs: `transformers`, a runtime of ONNX, or a
-// program that embeds it with libencore_infer.so.
+// The verb export: writes a run's best model as a folder for other programs, for `exp export`: for
+// `transformers`, for a runtime of ONNX, or for a program that embeds it with libencore_infer.so. The writers
+// are in export/.
 #include <iostream>
 
 #include <filesystem>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// generate: generates text with a run's model from prompts. One request comes on standard input
-// (record/generate_request.hpp). A single output is written while it grows; of several prompts, or several
-// outputs of one, each is a line at the end. With JSON all is one object: "step", "prompts" `[{prompt, texts:
+// The verb generate: continues prompts with a run's model, for `exp generate`. It reads one request from
+// standard input (record/generate_request.hpp). A single output is written while it grows; several outputs
+// are written at the end, one per line. As JSON the answer is one object: "step", "prompts" `[{prompt, texts:
 // [{text, score, tokens, ended}]}]`.
 #include <limits.h>
 
@@ -25,11 +25,11 @@ namespace {
 using nlohmann::ordered_json;
 using Texts = std::vector<std::vector<GeneratedText>>;
 
-/// The number of prompts whose answers are held at a time.
+/// The number of prompts whose answers are in memory at a time.
 constexpr std::size_t prompts_at_once = 1024;
 
-/// Writes text, which is UTF-8, so that no signal leaves half a character: the system takes PIPE_BUF bytes at
-/// once or none of them, and each such part ends behind a character.
+/// Writes UTF-8 in parts that end after a character. The system writes PIPE_BUF bytes at once or none of
+/// them, so a signal never leaves half a character.
 void write_characters(std::ostream& out, std::string_view text) {
   while (!text.empty()) {
     std::size_t size = std::min<std::size_t>(text.size(), PIPE_BUF);
@@ -39,7 +39,7 @@ void write_characters(std::ostream& out, std::string_view text) {
   }
 }
 
-/// Writes a growing text as far as it is certain.
+/// Writes a growing output up to the character that can no longer change.
 class Stream {
  public:
   Stream(std::ostream& out, const std::vector<std::string>& stops) : out_(out), text_(stops) {}
@@ -55,7 +55,7 @@ class Stream {
   TextStreamer text_;
 };
 
-/// Returns one line: line ends and backslashes are written as in C.
+/// Returns the text on one line: line ends and backslashes are escaped as in C.
 std::string escaped(std::string_view text) {
   std::string line;
   for (const char letter : text) {

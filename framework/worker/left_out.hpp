@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// LeftOut: says which input is longer than the model reads. One warning is read, a thousand are not, so only
-// the first such input is named. Place in the flow: predict_verb.cpp and predict_file_verb.cpp, behind each
+// LeftOut warns about inputs that are longer than the model reads. It prints only the first one, because a
+// user does not read a thousand warnings. predict_verb.cpp and predict_file_verb.cpp call it after each
 // encoded set.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace encore {
 
 class LeftOut {
  public:
-  /// `what` an input is, in messages: "line", "record".
+  /// `what`: the word for an input in messages, such as "line" or "record".
   LeftOut(const Engine& model, std::string what) : model_(model), what_(std::move(what)) {}
 
   void look_at(const ExampleSet& set) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// encore-worker: does one thing for one specification, on one backend. exp starts it, seldom a user.
-// program.hpp holds Kokkos open around the verb; verbs.hpp lists all verbs.
+// main() of encore-worker, which runs one verb for one specification on one backend. exp starts it; users
+// seldom do. program.hpp reads the options and opens Kokkos; verbs.hpp declares the verbs. A new verb is one
+// line in the table below.
 #include <charconv>
 #include <sstream>
 
@@ -16,7 +17,7 @@
 namespace encore {
 namespace {
 
-/// Writes version information; needs no options.
+/// The verb version: writes name, version and environment; needs no options.
 int write_version() {
   nlohmann::json build = build_description();
   if (build.contains("source")) build["source"].erase("diff");
@@ -31,7 +32,7 @@ int write_version() {
   return 0;
 }
 
-/// Parses "5,10,20".
+/// Returns the numbers in "5,10,20".
 std::set<std::int64_t> steps_of(const std::string& list) {
   std::set<std::int64_t> steps;
   std::istringstream in(list);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// plugins: loads all plugins of the folders, for `exp plugin ls --load`. It needs neither Kokkos nor a
-// device.
+// The verb plugins: loads all plugins of the folders and lists those that loaded or failed, for `exp plugin
+// ls --load`. It needs neither Kokkos nor a device.
 #include <chrono>
 #include <ostream>
 

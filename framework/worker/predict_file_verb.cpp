@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// predict --file: a file in the format of the run's data, from the standard input, whose truth is not known;
-// the same file with the model's answers in it. The reader reads and writes it, so this knows no format.
+// The verb predict with --file: reads a file in the format of the run's data, without truth, and writes the
+// same file with the model's answers. For `exp predict --file`. The run's reader reads and writes it, so this
+// code knows no format.
 #include <iostream>
 #include <iterator>
 #include <optional>
@@ -17,7 +18,8 @@
 namespace encore {
 namespace {
 
-/// Throws Error that names the reader where it cannot do this.
+/// Returns the records of the file. Throws an Error that names the reader if it cannot read files without
+/// truth.
 Records questions_in(const Engine& model, const InputText& file) {
   const std::string& reader = model.experiment().data.reader.type;
   std::optional<Records> records = model.reader().read_questions(file);

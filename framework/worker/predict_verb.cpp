@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// predict: reads lines of text and writes the answers of the model's task. Lines are taken as they come and
-// processed together, so that a pipe runs at full speed and a user at a terminal gets an answer to every
-// line.
+// The verb predict: reads lines of text from standard input and writes the answers of the model's task, for
+// `exp predict`. Lines that have arrived are processed together, so that a pipe is fast and a user at a
+// terminal gets an answer after every line.
 #include <algorithm>
 #include <iostream>
 #include <string_view>
@@ -24,8 +24,8 @@ namespace {
 constexpr std::size_t lines_at_once = 1024;
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
-/// Returns at least one line unless the input has ended, and as many more as are available. Bytes are taken
-/// up to an LF; lone CRs separate several lines.
+/// Returns all lines that have arrived, at least one unless the input has ended. Bytes are read up to an LF;
+/// a CR alone also separates lines.
 std::vector<std::string> read_lines(std::istream& in) {
   std::vector<std::string> lines;
   for (std::string bytes; lines.size() < lines_at_once && std::getline(in, bytes);) {
@@ -36,8 +36,8 @@ std::vector<std::string> read_lines(std::istream& in) {
   return lines;
 }
 
-/// Input must be UTF-8 like the training files, because other bytes are not the text that the user meant.
-/// `before` is the number of lines that were read earlier.
+/// Throws Error unless the lines are UTF-8 like training files. `before` is the number of earlier lines, for
+/// the message.
 void require_utf8(const std::vector<std::string>& lines, std::int64_t before) {
   for (const std::string& line : lines) {
     ++before;
@@ -56,7 +56,7 @@ void write_jsonl(std::ostream& out, const Records& answers) {
   for (std::size_t i = 0; i < answers.size(); ++i) out << answer_json(answers, i) << '\n';
 }
 
-/// Returns records as the run's reader would have read them if a person had labelled the text like the model.
+/// Returns the records with the model's labels as their truth, as if a person had labelled the text that way.
 Records labelled(const TaskFields& fields, const Records& records, Records predicted) {
   for (const Records::Field& field : records.fields())
     for (const std::vector<std::string>* names : {&fields.structure, &fields.optional})
@@ -91,7 +91,7 @@ int predict_verb(const TrainedRunArguments& run, const std::string& format, Scor
     require_utf8(lines, std::exchange(read, read + std::ssize(lines)));
     const Records records = model.task().from_text(lines);
     const EncodedSet set = model.encode(records);
-    if (format == "text" || format == "jsonl") {  // of answers, also where the reader has this name
+    if (format == "text" || format == "jsonl") {  // also if the reader has that name
       const Records answers = model.answer(records, set, scores).answers;
       left_out.look_at(set.set);
       format == "text" ? write_text(answer_stream(), answers) : write_jsonl(answer_stream(), answers);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the options of a call, opens Kokkos and runs the verb, or becomes the program of the verb
-// (program.hpp).
+// run_worker_program(): reads the options of a call, opens Kokkos and runs the verb, or replaces this process
+// with the program of the verb. All main files of this folder call it. Read program.hpp first.
 #include "worker/program.hpp"
 
 #include <unistd.h>
@@ -63,10 +63,10 @@ constexpr const char* usage =
     "  version\n"
     "example: encore-worker train --run-folder encore.db.runs/3f2a9c01d4 --attempt 2\n";
 
-/// These verbs have a program of their own.
+/// The verbs that have a program of their own.
 constexpr std::array<std::string_view, 3> verbs_beside = {"bench", "check-plugin", "export"};
 
-/// Becomes the program of the verb, which lies beside this one. Returns only if it cannot be started.
+/// Replaces this process with the program of the verb, which lies beside this one. Returns only on failure.
 int become_program_of(const std::string& verb, char** argv) {
   std::error_code unknown;
   const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", unknown);
@@ -122,7 +122,7 @@ int run(int argc, char** argv, const WorkerVerbs& verbs) {
   call.values = parse(argc, argv);
   const int asked = call.values["threads"].as<int>();
   require_threads(asked);
-  // Checking builds many small models and trains none: threads would only wait for each other.
+  // check and size build many small models and train none: more threads would only wait for each other.
   const int few = verb == "check" || verb == "size" ? 1 : default_threads(usable_cores(), openmp_wishes());
   call.threads = asked > 0 ? asked : few;
   const KokkosSession kokkos(call.threads);
@@ -148,7 +148,7 @@ TrainedRunArguments WorkerCall::trained_run() const {
 int run_worker_program(int argc, char** argv, const WorkerVerbs& verbs) {
   if (argc > 1 && !verbs.contains(argv[1]) && std::ranges::find(verbs_beside, argv[1]) != verbs_beside.end())
     return become_program_of(argv[1],
-                             argv);  // before the standard output is kept apart, which it does itself
+                             argv);  // before keep_answers_apart(), which that program calls
   keep_answers_apart();
   install_crash_handlers();
   const TerminalFilter errors(std::cerr, false);

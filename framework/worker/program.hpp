@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs the programs of the worker: encore-worker, which trains and uses models, and beside it one program for
-// each verb that a first run does not need: encore-worker-bench, encore-worker-check-plugin,
-// encore-worker-export. exp only calls encore-worker, which becomes the other program; so a wrapper in
-// $ENCORE_WORKER has all verbs. encore-worker does all training: its SHA-256 is a part of the numeric
-// environment. Read next: main.cpp, bench_main.cpp.
+// run_worker_program() is the main() of all programs of the worker: encore-worker, and encore-worker-bench,
+// encore-worker-check-plugin and encore-worker-export for verbs that a first run does not need. exp starts
+// only encore-worker, which replaces itself with the other program, so a wrapper in $ENCORE_WORKER has all
+// verbs. All training stays in encore-worker, whose SHA-256 is part of the numeric environment.
 #pragma once
 
 #include <filesystem>
@@ -18,12 +17,12 @@
 
 namespace encore {
 
-/// The options of a call; all verbs know the same ones.
+/// The options of a call, the same for all verbs.
 struct WorkerCall {
   boost::program_options::variables_map values;
   std::string verb;
-  int threads = 1;                      ///< of Kokkos, which is open
-  std::vector<std::string> words = {};  ///< what follows the verb
+  int threads = 1;                      ///< threads of Kokkos, which is initialised
+  std::vector<std::string> words = {};  ///< the arguments after the verb
 
   std::string text(const char* option) const { return values[option].as<std::string>(); }
   std::int64_t whole(const char* option) const { return values[option].as<std::int64_t>(); }
@@ -41,11 +40,11 @@ struct WorkerCall {
 
 struct WorkerVerb {
   std::function<int(const WorkerCall&)> run;
-  bool computes = true;  ///< else it reads its words itself, and Kokkos stays closed
+  bool computes = true;  ///< false: needs no Kokkos and reads its words itself
 };
 using WorkerVerbs = std::map<std::string, WorkerVerb>;
 
-/// Runs all of a main(): options, Kokkos, the verb, errors.
+/// Does the whole work of a main(): options, Kokkos, the verb, errors. Returns the exit code.
 int run_worker_program(int argc, char** argv, const WorkerVerbs& verbs);
 
 }  // namespace encore

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// quantize: writes the weights of a run's best model with matrices of integers into a file beside the others,
-// and reports the model's scores before and after.
+// The verb quantize: writes a copy of a run's best weights, with matrices of 8 or 4 bit integers, beside the
+// original, and reports the model's scores before and after. For `exp quantize`. Read next: infer/quantize,
+// verbs.hpp.
 #include <iostream>
 #include <map>
 #include <optional>
@@ -26,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns the set of a run if it names files for it, or nothing.
+/// Returns the records of a set if the run has files for it, or nothing.
 std::optional<Records> records_of(const Engine& engine, const Specification& specification, Split split) {
   const std::vector<std::string> files = files_of_role(specification.data, name_of(split));
   if (files.empty()) return {};
@@ -39,7 +40,7 @@ std::optional<Records> records_of(const Engine& engine, const Specification& spe
   return std::move(read.records);
 }
 
-/// A model's predictions of a set, as the sums of its measures.
+/// A model's predictions on a set, and the sums from which measures are computed.
 struct Score {
   Statistics statistics;
   double loss = 0.0;
@@ -91,7 +92,7 @@ std::vector<std::string> texts_of(const fs::path& file, std::size_t most) {
   return texts;
 }
 
-/// The sets by which matrices are chosen, and those for the scores.
+/// The sets that decide which matrices become integers, and those on which both models are scored.
 class Judges {
  public:
   Judges(Engine& engine, const Specification& specification, const QuantizeArguments& arguments) {

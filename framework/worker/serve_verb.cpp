@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// serve: answers batches of inputs that `exp serve` sends over a socket (record/serve_messages.hpp), until
-// the socket is closed. A refused input does not affect its neighbours: if a batch fails, its inputs are
-// processed one by one, each gets its own reason, and the loop continues.
+// The verb serve: answers batches of inputs that the HTTP server of `exp serve` sends over a socket
+// (record/serve_messages.hpp), until the socket is closed. An invalid input does not affect others: if a
+// batch fails, its inputs are processed one by one, and each invalid one gets its own reason.
 #include <poll.h>
 #include <unistd.h>
 
@@ -28,10 +28,10 @@
 namespace encore {
 namespace {
 
-/// Thrown for an output that is sent while it grows: its reader is gone.
+/// Thrown to stop an output that is sent while it grows, when its client is gone.
 struct Cancelled {};
 
-/// The worker's end of the socket.
+/// The worker's end of the socket to the server.
 class ServeSocket {
  public:
   explicit ServeSocket(int descriptor) : socket_(descriptor) {}
@@ -42,7 +42,7 @@ class ServeSocket {
   }
   void send(ServeAnswer answer) { send(ServeMessage(ServeAnswers{{std::move(answer)}})); }
 
-  /// Returns the next batch; nothing once the socket is closed.
+  /// Returns the next batch, or nothing after the socket is closed.
   std::optional<ServeBatch> next_batch() {
     while (batches_.empty())
       if (!receive()) return {};
@@ -50,7 +50,7 @@ class ServeSocket {
     batches_.pop_front();
     return batch;
   }
-  /// Throws Cancelled when the client no longer waits for this item; does not wait itself. Ids grow.
+  /// Throws Cancelled if the client no longer waits for this item. Does not block. Ids of items grow.
   void require_wanted(std::uint64_t id) {
     pollfd watch = {socket_.get(), POLLIN, 0};
     while (::poll(&watch, 1, 0) > 0)
@@ -61,7 +61,7 @@ class ServeSocket {
   }
 
  private:
-  /// Reads what is available, or waits for it; returns false at the end.
+  /// Reads what is available, or waits for it. Returns false at the end of the stream.
   bool receive() {
     char bytes[1 << 16];
     ssize_t count = 0;
@@ -100,15 +100,15 @@ std::string too_long(const Engine& engine, const std::string& what) {
          "; shorten it, or ask with \"truncate\": true for what the model makes of the part that it reads";
 }
 
-/// The parts that answer the batches.
+/// What is needed to answer batches: the model and what it was loaded with.
 struct Answering {
   Engine& engine;
-  EmbeddingCloud embeddings = {};  ///< of the run's reference
+  EmbeddingCloud embeddings = {};  ///< vectors of the run's reference; empty: none
 };
 
 using Work = std::vector<ServeAnswer> (*)(const Answering&, const Items&);
 
-/// Does the same work for the items that `refusals` leave; returns all answers.
+/// Calls the work for the items that are not refused. Returns the answers of all items, refused or not.
 std::vector<ServeAnswer> without_refused(const Answering& answering, const Items& items,
                                          std::vector<ServeAnswer> refusals, Work work) {
   Items left;
@@ -119,8 +119,8 @@ std::vector<ServeAnswer> without_refused(const Answering& answering, const Items
   return refusals;
 }
 
-/// Returns facts by item if any of them is to be observed; a task that cannot label such records has no
-/// labels here.
+/// Returns facts for each item if any item is to be observed (`exp monitor`). They have no labels if the task
+/// cannot label such records.
 std::vector<TextFacts> facts_of(const Answering& answering, const Items& items, const Records& records,
                                 const ExampleSet& set, const Outputs& outputs) {
   if (std::ranges::none_of(items, &ServeItem::observed)) return {};
@@ -133,8 +133,8 @@ std::vector<TextFacts> facts_of(const Answering& answering, const Items& items, 
   return observe({engine.task(), engine.tokenizer(), set, outputs, labelled}, answering.embeddings);
 }
 
-/// Returns what the task answers to each input; all items are scored, or none is. Throws Error if one of them
-/// is invalid.
+/// Returns the task's answer to each input. Either all items are scored or none. Throws Error if an input is
+/// invalid.
 std::vector<ServeAnswer> answer_texts(const Answering& answering, const Items& items) {
   Engine& engine = answering.engine;
   const Records records = engine.task().from_text(texts_of(items));
@@ -178,7 +178,7 @@ std::vector<ServeAnswer> embed_texts(const Answering& answering, const Items& it
   return all;
 }
 
-/// Processes all at once, or one by one if that fails.
+/// Processes all items at once; if that fails, one by one.
 std::vector<ServeAnswer> each_on_its_own(const Answering& answering, const Items& items, Work work) {
   if (items.empty()) return {};
   try {
@@ -245,18 +245,19 @@ std::string why_not_asked(const Engine& engine) try {
   return error.what();
 }
 
-/// The parts of a line for the task: each field of type text that it makes of lines.
+/// Returns the text fields that the task reads from a line, in their order.
 std::vector<std::string> fields_of_lines(const Engine& engine) try {
   std::vector<std::string> names;
   const Records records = engine.task().from_text({});
   for (const Records::Field& field : records.fields())
     if (std::holds_alternative<Records::Texts>(field.values)) names.push_back(field.name);
   return names;
-} catch (const Error&) {  // why_not_asked says it
+} catch (const Error&) {  // why_not_asked has the reason
   return {};
 }
 
-/// A reference that cannot be read does not prevent answers.
+/// Returns the embeddings of the run's reference. If the reference cannot be read, adds a note and returns
+/// none: requests are still answered.
 EmbeddingCloud embeddings_of(const std::filesystem::path& folder, std::vector<std::string>& notes) try {
   const std::optional<TextReference> reference = find_reference(folder);
   return reference ? reference->embeddings : EmbeddingCloud();

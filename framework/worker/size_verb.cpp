@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// size: computes what the models of an experiment file cost, without training, and if possible without their
-// data: missing values are assumed, and the answer says so. Read next: model/model_cost.hpp.
+// The verb size: computes memory and work of the models of an experiment file, for `exp size`, without
+// training and if possible without data: values that are missing are assumed, and the answer says which. Read
+// next: model/model_cost.hpp.
 #include <algorithm>
 #include <exception>
 #include <filesystem>
@@ -43,7 +44,7 @@ SourcedNumber vocabulary_of(const TokenizerTable& table, std::int64_t given) {
   return {assumed_vocabulary, "the vocabulary is not trained yet", true};
 }
 
-/// What a task knows after the training set, or what replaces it.
+/// What a task knows after it has read the training set, or assumed values.
 struct KnownTask {
   SourcedNumber labels;
   ModelSize size;
@@ -54,8 +55,8 @@ bool all_there(const std::vector<std::string>& files) {
          std::ranges::all_of(files, [](const auto& file) { return std::filesystem::exists(file); });
 }
 
-/// With `data.split` all of the file counts as its training set: a label that only the other shares have
-/// counts too.
+/// Returns what the task knows. With `data.split`, the whole file counts as its training set, so labels that
+/// only the other shares have count too.
 KnownTask known_task(TaskParts parts, const std::vector<std::string>& train, std::int64_t given) {
   if (given == 0 && all_there(train)) {
     const Records records = read_set(*parts.reader, train, title_of(Split::train)).records;
@@ -72,7 +73,7 @@ KnownTask known_task(TaskParts parts, const std::vector<std::string>& train, std
   ModelSize size = model_size(*parts.task, 0);
   size.labels.clear();
   for (std::int64_t label = 1; label <= count; ++label) size.labels.push_back(std::to_string(label));
-  for (ColumnRule& column : size.columns)  // a value for each label, of which it knows none
+  for (ColumnRule& column : size.columns)  // one value per label, which it does not know
     if (column.width == 0) column.width = count;
   const std::string source = train.empty() ? "there are no data" : train.front() + " is not there";
   return {{count, assumed ? source : "--labels", assumed}, std::move(size)};
@@ -98,7 +99,7 @@ std::size_t state_blocks(const LoadedExperiment& loaded) {
                   [&] { return loaded.registry.make_optimizer(table.type, table.options)->states().size(); });
 }
 
-/// Training sets are read once for all models that learn from them.
+/// Reads each training set once for all models that learn from it.
 class KnownTasks {
  public:
   KnownTask of(const LoadedExperiment& loaded, std::int64_t given) {
@@ -191,7 +192,7 @@ int size_verb(const SizeArguments& arguments) {
     } catch (const std::exception& error) {
       problem("", error.what());
     }
-    answer_stream() << std::endl;  // now, because exp waits for it
+    answer_stream() << std::endl;  // flushed, because exp waits for it
   }
   answer_stream() << answers.dump() << '\n';
   return 0;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts and collects what the session knows. Read started_event.hpp first.
+// Collects the event Started from the parts of a session: host, build, model, data sets. train_verb.cpp calls
+// it before the first step. Read started_event.hpp first; members of the event are stored and keep their
+// names.
 #include "worker/started_event.hpp"
 
 #include <algorithm>
@@ -11,7 +13,7 @@
 namespace encore {
 namespace {
 
-/// More bins could not be read in a report.
+/// The most bins of a histogram of lengths that a report can show.
 constexpr std::int64_t most_bins = 32;
 
 std::int64_t longest_of(const ExampleSet& set) {
@@ -30,7 +32,7 @@ LengthHistogram length_histogram(const ExampleSet& set) {
   return lengths;
 }
 
-/// Returns how many rows have each label as their target; empty for a task without classes.
+/// Returns how many rows have each label as their target; empty if the task has no classes.
 std::map<std::string, std::int64_t> count_labels(const ExampleSet& set,
                                                  const std::vector<std::string>& labels) {
   std::vector<std::int64_t> counts(labels.size(), 0);
@@ -44,15 +46,16 @@ std::map<std::string, std::int64_t> count_labels(const ExampleSet& set,
   return by_name;
 }
 
-/// "encoder.0.attention.qkv.weight" belongs to "encoder.0.attention", "head.weight" to "head".
+/// Returns the layer of a parameter: "encoder.0.attention" for "encoder.0.attention.qkv.weight", "head" for
+/// "head.weight".
 std::string layer_of(const std::string& path) {
   std::size_t parts = path.starts_with("encoder.") ? 3 : 1, end = 0;
   for (; parts > 0 && end != std::string::npos; --parts) end = path.find('.', end + (end > 0 ? 1 : 0));
   return path.substr(0, end);
 }
 
-/// Returns the host; with several ranks also their number, the library that connects them, and the hosts of
-/// all.
+/// Returns the description of the host. With several ranks also the number of ranks, the library that
+/// connects them, and all hosts.
 nlohmann::json host_of(Communicator& ranks) {
   nlohmann::json host = host_description();
   if (ranks.size() == 1) return host;

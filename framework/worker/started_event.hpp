@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes the event Started: what a worker reports of itself, its model and its data before the first step, so
-// that a run can be described from the database alone. The flow is: train_verb.cpp -> spool -> store
+// Makes the event Started: what a worker reports about itself, its model and its data before the first step,
+// so that a run can be described from the database alone. train_verb.cpp -> spool -> store
 // (attempt.started_event) -> report/method.cpp, report/data.cpp.
 #pragma once
 
@@ -16,9 +16,9 @@ struct RunParts {
   const Model& model;
   const Tokenizer& tokenizer;
   const Task& task;
-  const TaskSets* sets = nullptr;  ///< null: it reads no data
+  const TaskSets* sets = nullptr;  ///< null: the run reads no data
 };
-/// Makes the event. All ranks call it; threads: those of each rank.
+/// Returns the event. All ranks must call it; `threads` is the number of threads of each rank.
 Started started_event(const RunParts& parts, int threads, Communicator& ranks);
 
 /// Returns sizes of a set, the task's counts, the histogram of lengths, and how many rows have each label as

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes progress lines at most a few times a second. Read tell_progress.hpp first.
+// tell_progress(): writes progress lines to the standard output, at most a few times a second, while a verb
+// computes its answer. Read tell_progress.hpp first.
 #include "worker/tell_progress.hpp"
 
 #include <chrono>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tell_progress() reports to the control program how far a verb is with its answer.
+// Progress lines of verbs that work for long (embed, evaluate, quantize). exp reads them from the worker's
+// output before the answer and shows them to the user. record/answer_progress.hpp has the form.
 #pragma once
 
 #include "infer/evaluator.hpp"
@@ -7,10 +8,10 @@
 
 namespace encore {
 
-/// Writes to the standard output, before the answer, a few times a second.
+/// Writes a progress line to the standard output, at most a few times a second.
 void tell_progress(const AnswerProgress& progress);
 
-/// Does the same for an evaluation.
+/// Returns a function that writes progress lines during an evaluation.
 EvaluationWatch telling_progress();
 
 }  // namespace encore

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// train: runs one attempt of one run and reports it to its spool.
+// The verb train: runs one attempt of one run and reports it to the spool in the run's folder. exp starts it
+// (runner/worker.hpp) with a lease and a control pipe. Read next: train/session.hpp, train/trainer.hpp.
 #include <csignal>
 #include <fstream>
 #include <iostream>
@@ -33,8 +34,8 @@ void remember_signal(int signal) {
   stop_signal = signal;
 }
 
-/// Requests arrive through the control pipe or as a signal. The run is owned while the run folder's `lease`
-/// holds our token.
+/// Requests come through the control pipe or as a signal. The worker owns the run as long as the file `lease`
+/// in the run's folder holds the token that it was started with.
 class WorkerControl final : public Control {
  public:
   WorkerControl(const TrainArguments& arguments) : arguments_(arguments) {
@@ -85,10 +86,10 @@ Ending end(Observer& observer, Ending ending, const std::exception& error, std::
   return ending;
 }
 
-/// Rank 0 reports an error that all ranks find; the others give it this much time before they end it.
+/// If all ranks find an error, rank 0 reports it. The other ranks wait this time before they end rank 0.
 constexpr auto time_for_last_word = std::chrono::seconds(2);
 
-/// Ends the other ranks after an error on this one, because they would wait for it for ever.
+/// Ends the other ranks after an error on this one, because they would wait for it forever.
 void end_others(Communicator& ranks, Ending ending) {
   if (ranks.size() == 1) return;
   if (ranks.rank() != 0) std::this_thread::sleep_for(time_for_last_word);
@@ -100,7 +101,7 @@ void print_error(const Communicator& ranks, const std::exception& error) {
   std::cerr << "encore-worker: " + rank + error.what() + "\n";
 }
 
-/// Runs `work` and turns its exception into the last event; `step` says how far it has come.
+/// Runs `work` and reports its exception as the last event; `step` returns the number of finished steps.
 template <class Work, class Step>
 Ending reported(Communicator& ranks, Observer& observer, const Work& work, const Step& step) {
   Ending ending = Ending::failed;
@@ -139,7 +140,8 @@ Ending conclude_pretrained(Specification specification, const TrainArguments& ar
       only_rank(), observer, [&] { return run.conclude(observer, control); }, [] { return std::int64_t{0}; });
 }
 
-/// Rank 0 comes first: it writes the vocabulary and fills the cache that the others then find.
+/// Makes the session. Rank 0 does so first: it writes the vocabulary and the cache, which the other ranks
+/// then read.
 std::unique_ptr<Session> make_session(Specification specification, const TrainArguments& arguments,
                                       const Device& device, Communicator& ranks) {
   if (ranks.rank() != 0) ranks.wait_for_all();
@@ -154,8 +156,7 @@ std::unique_ptr<Session> make_session(Specification specification, const TrainAr
 
 Ending train(const TrainArguments& arguments, Communicator& ranks, Control& control, Observer& observer) {
   const Device device;
-  // It starts to sample here, so that the first step already knows how busy the machine was while the run was
-  // loaded.
+  // Starts to sample before the session is made, so that at the first step the load of the machine is known.
   std::optional<AdaptiveThreads> adaptive;
   const ThreadAdaptation adaptation = thread_adaptation();
   if (adaptation != ThreadAdaptation::fixed && host_reaches_device() && arguments.threads > 1)
@@ -185,7 +186,7 @@ Ending train(const TrainArguments& arguments, Communicator& ranks, Control& cont
       ranks, observer, [&] { return trainer.run(); }, [&] { return trainer.step(); });
 }
 
-/// Runs a rank that is not the first. The first one has the files and reports the end.
+/// Runs a rank other than rank 0, which alone writes files and reports the end.
 int follow(const TrainArguments& arguments, Communicator& ranks) {
   SilentObserver observer;
   SharedControl control(ranks, nullptr);
@@ -213,7 +214,7 @@ int train_verb(const TrainArguments& arguments) {
   SharedControl shared(ranks, &control);
   try {
     return exit_code(train(arguments, ranks, shared, observer));
-  } catch (const RecordError& error) {  // before the first step
+  } catch (const RecordError& error) {  // an error before the first step
     print_error(ranks, error);
     const Ending ending = end(observer, Ending::interrupted, error, std::nullopt);
     end_others(ranks, ending);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The verbs of encore-worker, one file each, listed in main.cpp. Each returns the exit code; errors throw.
+// Declares the verbs of encore-worker, one file each, and the structs of their arguments. main.cpp and the
+// other main files fill the arguments and call them. Each returns the exit code of the process; errors are
+// thrown.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +18,11 @@ namespace encore {
 struct TrainArguments {
   std::filesystem::path run_folder;
   std::int64_t attempt = 1;
-  std::string lease;    ///< empty: this attempt owns its run without a check
-  int control_fd = -1;  ///< -1: there are no requests
+  std::string lease;    ///< token of the lease; empty: the run is owned without a check
+  int control_fd = -1;  ///< -1: no control pipe
   int threads = 1;
-  int ranks = 1;                ///< that a launcher of MPI has started together with this process
-  std::int64_t stop_after = 0;  ///< these as in Milestones (train/trainer.hpp)
+  int ranks = 1;                ///< number of processes that MPI has started
+  std::int64_t stop_after = 0;  ///< this and the next as in Milestones
   std::int64_t die_after = 0;
   std::set<std::int64_t> save_at;
   std::int64_t stop_after_epoch = 0;
@@ -30,40 +32,41 @@ struct TrainArguments {
 /// A run to evaluate or predict with.
 struct TrainedRunArguments {
   std::filesystem::path folder;
-  std::vector<std::string> plugin_folders;  ///< those of its specification are not looked at
+  std::vector<std::string> plugin_folders;  ///< in place of those of its specification
   Weights weights = Weights::chosen;
 };
 
-/// The shape of the batches of a size; 0: that of the experiment, or an assumed one.
+/// The shape of the batches for which a size is computed; 0: as in the experiment, or an assumed value.
 struct SizeArguments {
-  std::int64_t length = 0;      ///< rows of each sequence; 0: data.max_length
-  std::int64_t batch = 0;       ///< sequences; 0: those of train.batch_size or batch_tokens
-  std::int64_t vocabulary = 0;  ///< tokens; 0: those of tokenizer.vocab, or tokenizer.vocab_size
+  std::int64_t length = 0;      ///< rows per sequence; 0: data.max_length
+  std::int64_t batch = 0;       ///< sequences; 0: from train.batch_size or batch_tokens
+  std::int64_t vocabulary = 0;  ///< tokens; 0: from tokenizer.vocab or tokenizer.vocab_size
   std::int64_t labels = 0;      ///< 0: those of the training set
-  double picked = 0.0;          ///< share of the rows that the task picks, of a head that reads such rows
+  double picked = 0.0;          ///< share of the rows that the task picks, for heads that read picked rows
 };
 
 struct QuantizeArguments {
   int bits = 8;                   ///< or 4
-  double tolerance = 0.0;         ///< by what share the cost may grow
-  std::size_t examples = 0;       ///< of the development set or the lines, for that decision
+  double tolerance = 0.0;         ///< the share by which the cost may grow
+  std::size_t examples = 0;       ///< number of dev examples or lines that decide it
   std::vector<std::string> keep;  ///< matrices that stay as they are
   std::filesystem::path
       texts;  ///< lines by whose vectors it is decided; empty: by the development set's loss
 };
 
 struct BenchArguments {
-  std::filesystem::path run_folder;  ///< holds bench.json (record/bench_request.hpp)
-  std::int64_t attempt = 1;          ///< number of the spool
-  int control_fd = -1;               ///< -1: every round at once, without being asked
+  std::filesystem::path run_folder;  ///< contains bench.json (record/bench_request.hpp)
+  std::int64_t attempt = 1;          ///< number of the attempt, and of its spool
+  int control_fd = -1;               ///< -1: all rounds at once, without commands
   int threads = 1;
-  int ranks = 1;  ///< that a launcher of MPI has started together with this process
+  int ranks = 1;  ///< number of processes that MPI has started
 };
 
 /// Trains or resumes. Returns 0 completed, 1 failed, 75 interrupted.
 int train_verb(const TrainArguments& arguments);
-/// Reads a JSON array of specifications from standard input, builds everything but the training of each, and
-/// writes a JSON array of {index, key, message} to standard output. Returns 0 when that is empty, else 2.
+/// Reads a JSON array of specifications from standard input, builds everything of each but trains nothing,
+/// and writes a JSON array of {index, key, message} to standard output. Returns 0 if the array is empty, else
+/// 2.
 int check_verb();
 /// Reads a JSON array of specifications from standard input and writes for each what its model costs
 /// (model/model_cost.hpp) as a JSON array to standard output; or {key, message} if it has none. Returns 0.
@@ -76,10 +79,10 @@ int predict_verb(const TrainedRunArguments& run, const std::string& format, Scor
 int predict_file_verb(const TrainedRunArguments& run, const std::string& file);
 struct EvaluateArguments {
   std::vector<std::string> files;
-  std::int64_t beam = 0;    ///< of the task's generated outputs; 0: the task's own
-  double held_out = 0.0;    ///< only the examples that data.held_out = this would hold out; 0: all
-  bool statistics = false;  ///< also what each example adds to the measures
-  bool reference = false;   ///< the set becomes what `exp monitor` compares with (record/text_reference.hpp)
+  std::int64_t beam = 0;    ///< beams for the task's generated outputs; 0: the task's own
+  double held_out = 0.0;    ///< only examples that data.held_out = this would hold out; 0: all
+  bool statistics = false;  ///< also write what each example adds to the measures
+  bool reference = false;   ///< the set becomes the reference of `exp monitor` (record/text_reference.hpp)
 };
 
 /// Scores a set of files that the run's reader reads; writes the measures as JSON to standard output.
@@ -101,10 +104,10 @@ int generate_verb(const TrainedRunArguments& run);
 int serve_verb(const TrainedRunArguments& run, int socket_fd);
 
 struct ExportArguments {
-  std::filesystem::path folder;  ///< which is there
+  std::filesystem::path folder;  ///< an existing folder
   std::string format;            ///< "huggingface", "onnx" or "encore"
-  std::string dtype;             ///< of the weights of a Hugging Face folder; "": as they are
-  bool external_data = false;    ///< weights of ONNX in a file of their own
+  std::string dtype;             ///< of the weights of a Hugging Face folder; "": unchanged
+  bool external_data = false;    ///< ONNX: weights in a separate file
 };
 
 /// Writes the model into the folder, for other programs, and its description as JSON to standard output.
@@ -118,12 +121,12 @@ int quantize_verb(const TrainedRunArguments& run, const QuantizeArguments& argum
 int bench_verb(const BenchArguments& arguments);
 
 struct CheckPluginArguments {
-  std::filesystem::path file;           ///< of the plugin
+  std::filesystem::path file;           ///< the plugin's file
   std::vector<std::string> data;        ///< files of one set, for readers and tasks
-  std::filesystem::path reader_plugin;  ///< has the reader of `data.type=NAME`; empty: the plugin itself
+  std::filesystem::path reader_plugin;  ///< contains the reader of `data.type=NAME`; empty: the plugin itself
   std::vector<std::string> settings;    ///< KEY=VALUE, in place of defaults (contract/settings.hpp)
-  std::int64_t width = 0, length = 0;   ///< instead of the large sizes of the suite; 0: those
-  bool only_digests = false;            ///< computes only what is compared between numbers of threads
+  std::int64_t width = 0, length = 0;   ///< in place of the suite's large sizes; 0: those
+  bool only_digests = false;            ///< only what is compared between numbers of threads
 };
 
 /// Puts a plugin through the contract suite and writes its findings as JSON lines to standard output. Returns

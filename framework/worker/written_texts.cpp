@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The refusal of prompts that are too long, and the JSON of generated outputs.
+// require_whole_prompts() and written_json(): refuse prompts that are too long, and turn generated outputs
+// into JSON. generate_verb.cpp and serve_verb.cpp call them.
 #include "worker/written_texts.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shared by generate and serve: refuses prompts that are too long, and writes outputs as JSON.
+// Functions that the verbs generate and serve share: one refuses prompts that are too long, one turns
+// generated outputs into JSON.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +14,11 @@ namespace encore {
 
 class Engine;
 
-/// Every prompt has to be one sequence: nothing can be generated behind a cut. Throws Error that names the
-/// prompt by its number; that of the first of the set is `first` + 1.
+/// Throws Error unless every prompt is a single sequence, because a prompt that was cut cannot be continued.
+/// The message has the number of the prompt; the first of the set is number `first` + 1.
 void require_whole_prompts(const Engine& engine, const ExampleSet& set, std::size_t first);
 
-/// Returns `[{text, score, tokens, ended}]`.
+/// Returns a JSON array `[{text, score, tokens, ended}]`.
 nlohmann::ordered_json written_json(const std::vector<GeneratedText>& texts);
 
 }  // namespace encore

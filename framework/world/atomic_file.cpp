@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opens a new file beside the final one, syncs it, renames it and syncs the folder.
+// AtomicFile: writes a new file beside the final one, syncs it, renames it and syncs the folder. All files of
+// a run and all documents are written by it. The order of these steps is what survives a crash. Read
+// atomic_file.hpp first.
 #include "world/atomic_file.hpp"
 
 #include <fcntl.h>
@@ -72,7 +74,7 @@ void make_folder(const std::filesystem::path& folder) {
 void sync_folder(const std::filesystem::path& folder) {
   const std::filesystem::path place = folder.empty() ? std::filesystem::path(".") : folder;
   const FileDescriptor descriptor = open_file(place, O_RDONLY | O_DIRECTORY);
-  // Some network file systems have no fsync of a folder; the rename itself is as safe there as possible.
+  // Some network file systems have no fsync for a folder; on them the rename is as durable as it can be.
   if (::fsync(descriptor.get()) != 0 && errno != EINVAL && errno != ENOTSUP) {
     throw Error(system_message("write", place, errno));
   }

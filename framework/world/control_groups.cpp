@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads limits of control groups from /proc/self/cgroup and the folders that it names.
+// Limits of control groups: reads /proc/self/cgroup and the folders that it names, in versions 1 and 2 of the
+// kernel interface. Read control_groups.hpp first.
 #include "world/control_groups.hpp"
 
 #include <cstdlib>
@@ -43,7 +44,7 @@ bool names_controller(const std::string& line, const std::string& controller) {
   return list.find("," + controller + ",") != std::string::npos;
 }
 
-/// Returns the smallest limit of this process's group and those around it.
+/// Returns the smallest limit among this process's group and its parents.
 std::optional<GroupLimit> narrowest(const fs::path& root, const std::string& controller,
                                     std::optional<double> (*limit_of)(const fs::path&)) {
   std::optional<GroupLimit> found;
@@ -61,14 +62,14 @@ std::optional<GroupLimit> narrowest(const fs::path& root, const std::string& con
   for (std::string line; std::getline(lines, line);) {
     const std::size_t path_begin = line.find('/');
     const std::string path = path_begin == std::string::npos ? "" : line.substr(path_begin + 1);
-    // Without a path the folder would end in a slash, and never equal the top.
+    // Without a path, the folder would end in a slash and never equal `top`.
     const auto below = [&](const fs::path& top) {
       return path.empty() ? top : (top / path).lexically_normal();
     };
     if (line.starts_with("0::")) take(below(groups), groups);
     if (names_controller(line, controller)) take(below(groups / controller), groups / controller);
   }
-  // Within a container its own group is often the root of what is visible.
+  // In a container, the process's own group is often the root of the visible folder.
   take(groups, groups);
   take(groups / controller, groups / controller);
   return found;
@@ -89,7 +90,7 @@ std::optional<double> cpu_seconds_of(const GroupLimit& limit) {
   std::string name;
   for (double value = 0.0; in >> name >> value;)
     if (name == "usage_usec") return value * 1e-6;
-  // Version 1 counts in another hierarchy, which is often the same folder.
+  // Version 1 counts CPU time in another hierarchy, which is often the same folder.
   fs::path top = limit.folder;
   const fs::path inside = fs::path(limit.group).relative_path();
   for (auto part = inside.begin(); part != inside.end(); ++part) top = top.parent_path();

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the limits of control groups: what the kernel lets this process use in a container, under a
-// scheduler or in a slice of systemd. It reads both versions; of the groups around the process the
-// narrowest one counts. cores.cpp (number of threads), train/machine_load.cpp and `exp doctor` use
-// it.
+// Reads the limits of control groups: what the kernel grants this process in a container, under a scheduler
+// or in a slice of systemd. It supports both versions of the interface, and returns the smallest limit among
+// the process's group and its parents. cores.cpp, train/machine_load.cpp and `exp doctor` use it.
 #pragma once
 
 #include <filesystem>
@@ -14,16 +13,16 @@ namespace encore {
 /// A limit and the group that sets it.
 struct GroupLimit {
   double amount = 0.0;           ///< CPUs, or bytes
-  std::string group = {};        ///< "/user.slice/job"; "/": the outermost that can be seen
-  std::filesystem::path folder;  ///< of the group under /sys/fs/cgroup
+  std::string group = {};        ///< "/user.slice/job"; "/": the outermost visible group
+  std::filesystem::path folder;  ///< folder of the group under /sys/fs/cgroup
 };
 
-/// Returns CPU time in CPUs at once, such as 1.5; nothing if no group sets a limit. `root` is the folder that
-/// holds /proc and /sys.
+/// Returns the limit of CPU time as a number of CPUs, such as 1.5, or nothing if no group sets one. `root` is
+/// the folder that holds /proc and /sys.
 std::optional<GroupLimit> cpu_limit(const std::filesystem::path& root = "/");
-/// Returns the limit in bytes of memory.
+/// Returns the limit of memory in bytes, or nothing.
 std::optional<GroupLimit> memory_limit(const std::filesystem::path& root = "/");
-/// Returns the CPU seconds of all processes of the group; nothing if the group does not report them.
+/// Returns the CPU seconds used by all processes of the group, or nothing if the group does not report them.
 std::optional<double> cpu_seconds_of(const GroupLimit& limit);
 
 }  // namespace encore

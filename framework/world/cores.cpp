@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads affinity, topology and control groups, and the settings in OpenMP's variables.
+// Cores: reads affinity, topology and control groups from the system, and OpenMP's variables, to find how
+// many threads a worker should use. Read cores.hpp first.
 #include "world/cores.hpp"
 
 #include <sched.h>
@@ -25,8 +26,7 @@ int topology_of(const std::filesystem::path& root, int cpu, const char* what) {
   return in >> number ? number : -1;
 }
 
-/// Returns the fewest CPUs that a control group of this process or one around it grants, rounded up; 0 if
-/// none sets a limit.
+/// Returns the CPUs that control groups grant this process, rounded up; 0 if there is no limit.
 int granted_by_control_groups(const std::filesystem::path& root) {
   const std::optional<GroupLimit> limit = cpu_limit(root);
   return limit ? static_cast<int>(std::ceil(limit->amount - 1e-9)) : 0;
@@ -43,7 +43,7 @@ int count_in(const char* variable, long long most) {
     const auto begin = item.find_first_not_of(" \t"), end = item.find_last_not_of(" \t");
     const std::string digits = begin == std::string::npos ? "" : item.substr(begin, end - begin + 1);
     const bool number = !digits.empty() && digits.find_first_not_of("0123456789") == std::string::npos;
-    const long long count = number ? std::strtoll(digits.c_str(), nullptr, 10) : 0;  // too large: the largest
+    const long long count = number ? std::strtoll(digits.c_str(), nullptr, 10) : 0;  // too large: largest
     if (count < 1 || count > most)
       throw Error(std::string(variable) + " is \"" + value + "\": expected a whole number from 1 to " +
                   std::to_string(most) + "; set it to the number of threads, or unset it");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cores says what this process may use of the machine: CPUs by affinity, which of them are hardware threads
-// of one core, and how much time a control group grants. The control program divides them among workers
-// (runner/places.hpp); a worker without --threads takes its number of threads from here.
+// Cores describes what this process may use of the machine: its CPUs, which of them are hardware threads of
+// one core, and how much time a control group grants. The control program divides them among workers
+// (runner/places.hpp); a worker without --threads takes its number of threads from default_threads().
 #pragma once
 
 #include <filesystem>
@@ -11,23 +11,23 @@
 namespace encore {
 
 struct Cores {
-  std::vector<int> numbers;    ///< of CPUs; the hardware threads of one core stand side by side
-  int granted = 0;             ///< as many at once, where a control group limits the time; 0: all of them
-  std::vector<int> core = {};  ///< of each CPU, which core it belongs to; empty: each is a core of its own
+  std::vector<int> numbers;    ///< of CPUs; hardware threads of one core are adjacent
+  int granted = 0;             ///< most CPUs at a time that a control group allows; 0: all
+  std::vector<int> core = {};  ///< index of the core of each CPU; empty: each is its own core
 
   /// Returns the CPUs grouped by core, in the order of `numbers`.
   std::vector<std::vector<int>> by_core() const;
 };
 
-/// Returns those of this process. `root` is the folder that holds /proc and /sys.
+/// Returns the cores of this process. `root` is the folder that holds /proc and /sys.
 Cores usable_cores(const std::filesystem::path& root = "/");
-/// Returns the same for the given CPUs.
+/// Returns the cores that the given CPUs belong to.
 Cores describe_cores(std::vector<int> cpus, const std::filesystem::path& root);
 
 /// The settings of OpenMP in the environment.
 struct OpenMpWishes {
-  int threads = 0;       ///< $OMP_NUM_THREADS, its outermost level; 0: not said
-  int limit = 0;         ///< $OMP_THREAD_LIMIT; 0: none
+  int threads = 0;       ///< $OMP_NUM_THREADS, its outermost level; 0: not set
+  int limit = 0;         ///< $OMP_THREAD_LIMIT; 0: not set
   bool pinning = false;  ///< a variable that binds threads is set, so exp does not bind them
 };
 OpenMpWishes openmp_wishes();
@@ -37,12 +37,13 @@ OpenMpWishes openmp_wishes();
 /// control group grants, and never more than most_threads.
 int default_threads(const Cores& cores, const OpenMpWishes& wishes);
 
-/// Kokkos' tables of OpenMP threads have 512 places, and it silently writes behind them.
+/// The most threads. Kokkos' tables of OpenMP threads have 512 places, and it writes beyond them without a
+/// check.
 inline constexpr int most_threads = 512;
-/// Throws Error for an invalid --threads: negative, or more than that. 0 means default_threads.
+/// Throws Error for an invalid --threads: negative, or more than most_threads. 0 means default_threads.
 void require_threads(int threads);
 
-/// Returns "0-2,5".
+/// Returns the numbers as ranges: "0-2,5".
 std::string ranges_text(std::vector<int> numbers);
 
 }  // namespace encore

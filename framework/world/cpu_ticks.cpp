@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the lines "cpu" and "cpu0", "cpu1", ... of /proc/stat.
+// CPU time of the machine: adds up the lines "cpu" or "cpu0", "cpu1", ... of /proc/stat. Read cpu_ticks.hpp
+// first.
 #include "world/cpu_ticks.hpp"
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 namespace encore {
 namespace {
 
-/// Returns whether a line's name ("cpu", "cpu7", "intr") is one of those that are added.
+/// Returns whether a line ("cpu", "cpu7", "intr") belongs to the given CPUs.
 bool wanted(const std::string& name, std::span<const int> cpus) {
   if (cpus.empty()) return name == "cpu";
   int number = -1;

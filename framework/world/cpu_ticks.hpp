@@ -17,7 +17,7 @@ struct CpuTicks {
   double all = 0.0;
 };
 
-/// cpus: numbers of the CPUs; empty: all of them. Returns nothing if the file does not have them.
+/// `cpus`: numbers of CPUs; empty: all of them. Returns nothing if the file does not have them.
 std::optional<CpuTicks> read_cpu_ticks(const std::filesystem::path& stat_file,
                                        std::span<const int> cpus = {});
 

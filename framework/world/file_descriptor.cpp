@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opens, closes and writes with retries after EINTR; its messages have the path and the reason.
+// FileDescriptor and write_all(): open, close and write with retries after EINTR, and messages with path and
+// reason. Read file_descriptor.hpp first.
 #include "world/file_descriptor.hpp"
 
 #include <fcntl.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the time of day, and the time since the machine started.
+// The clocks that judge leases (the right of a process to work on a run): time of day, and time since boot.
+// Read lease_clock.hpp first.
 #include "world/lease_clock.hpp"
 
 #include <time.h>
@@ -13,7 +14,8 @@ double now_seconds() {
 }
 
 double uptime_seconds() {
-  // This clock stops while the machine sleeps, as its processes do: a laptop that wakes up has lost no run.
+  // CLOCK_MONOTONIC stops while the machine sleeps, as its processes do, so a laptop that wakes up has lost
+  // no run.
   timespec time{};
   ::clock_gettime(CLOCK_MONOTONIC, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);

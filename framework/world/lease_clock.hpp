@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// LeaseClock has the two times by which a lease is judged. On the boot of the holder, the time since that
-// boot counts, which no user can set; on other machines there is only the time of day.
+// LeaseClock holds the two clocks that decide whether a lease on a run has expired (store/attempts.cpp). On
+// the machine of the lease's holder, the time since boot counts, which a user cannot set; on other machines
+// the time of day.
 #pragma once
 
 #include <functional>
@@ -9,10 +10,10 @@ namespace encore {
 
 /// Returns seconds since 1970.
 double now_seconds();
-/// Returns the seconds since this machine was started, the same for all its processes.
+/// Returns the seconds since boot, the same for all processes of this machine.
 double uptime_seconds();
 
-/// The two clocks, which tests replace.
+/// The two clocks as functions, so that tests can replace them.
 struct LeaseClock {
   std::function<double()> now = now_seconds;
   std::function<double()> uptime = uptime_seconds;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Matches the inode of the file in /proc/locks, and reads the command of each process.
+// lock_holders(): finds the inode of a file in /proc/locks and reads the command of each process that locks
+// it. store/database.cpp calls it for a message.
 #include "world/lock_holders.hpp"
 
 #include <sys/stat.h>
@@ -13,7 +14,7 @@ namespace encore {
 
 namespace {
 
-/// Returns the inodes of the database and of the file through which WAL mode locks.
+/// Returns the inodes of the database and of the file on which WAL mode locks.
 std::set<unsigned long long> inodes_of(const std::filesystem::path& path) {
   std::set<unsigned long long> inodes;
   for (const char* suffix : {"", "-shm"}) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the processes that hold a lock on a file, for the message "database is locked".
+// lock_holders() names the processes that lock a database. store/database.cpp puts them into the message
+// "database is locked".
 #pragma once
 
 #include <filesystem>
@@ -7,8 +8,8 @@
 
 namespace encore {
 
-/// Returns "exp (process 4711)", several joined with ", "; empty when the kernel does not say. `path` is a
-/// database: locks of its side files count too.
+/// Returns "exp (process 4711)", several joined with ", "; empty if the kernel does not report any. `path` is
+/// a database; locks on its side files count too.
 std::string lock_holders(const std::filesystem::path& path);
 
 }  // namespace encore

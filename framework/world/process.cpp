@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads the boot id and the start time of a process from /proc.
+// ProcessIdentity: reads host name, boot id and start time of a process from /proc, and compares them with
+// those of a lease. Read process.hpp first.
 #include "world/process.hpp"
 
 #include <unistd.h>
@@ -28,7 +29,8 @@ std::string host_name() {
 }  // namespace
 
 ProcessIdentity this_process() {
-  // It is needed several times for each run of a sweep. A child of a fork is another process.
+  // Cached, because each run of a sweep needs it several times. The process id is compared, since a fork is
+  // another process.
   thread_local ProcessIdentity known;
   if (known.pid != ::getpid())
     known = process_with(::getpid()).value_or(ProcessIdentity{host_name(), ::getpid(), 0, ""});
@@ -41,7 +43,7 @@ ProcessIdentity job_identity(const std::string& host) {
 
 std::optional<ProcessIdentity> process_with(std::int64_t pid) {
   const std::string stat = read_line("/proc/" + std::to_string(pid) + "/stat");
-  // The command in parentheses may itself hold blanks and parentheses: fields count from the last ")".
+  // The command in parentheses may contain blanks and parentheses, so fields are counted from the last ")".
   const std::size_t command_end = stat.rfind(')');
   if (command_end == std::string::npos) return std::nullopt;
   std::istringstream fields(stat.substr(command_end + 1));

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Head "crf": a linear-chain conditional random field (Lafferty et al. 2001). A sequence of labels y over the
-// rows of a sequence scores start[y_1] + sum_t e_t[y_t] + sum_t transitions[y_t-1, y_t] + end[y_T] with
-// emissions e = x W^T + b; the loss is -log of its share among all sequences of labels. The chain runs over
-// emissions e = x W^T + b; the loss is -log of its share among all sequences of labels. The chain runs over
-// the rows that have a target, at prediction over those that the task marks in the column "labelled", and
-// ignores the others. Forward and backward pass work on logarithms and are normalised at every row, so that
-// long sequences lose no precision in float32. One sequence is one row of for_rows: its chain is walked in
-// order, the sums over classes are spread over the lanes. On request `decode` also gives marginals: the
-// probability of each class at each row, over all sequences of labels that Viterbi may choose from.
+// Head "crf": a linear-chain conditional random field (Lafferty et al. 2001), for tasks that label rows. A
+// sequence of labels y scores start[y_1] + sum_t e_t[y_t] + sum_t transitions[y_t-1, y_t] + end[y_T] with
+// emissions e = x W^T + b; the loss is -log of its share among all sequences. Passes work on logarithms that
+// are normalised at every row, so that long sequences lose no precision in float32.
 #include <encore/class_probabilities.hpp>
 #include <encore/head.hpp>
 #include <encore/kernels.hpp>
@@ -28,7 +23,7 @@ KOKKOS_FORCEINLINE_FUNCTION S log_sum_exp(const Row& row, std::int64_t count, co
   return largest + math::log(row.sum<S>(count, [&](std::int64_t i) { return math::exp(term(i) - largest); }));
 }
 
-/// Does the same if some or all of the terms may be -infinity.
+/// Like log_sum above, but some or all terms may be -infinity.
 template <class S, class Term>
 KOKKOS_FORCEINLINE_FUNCTION S log_sum_exp_of_allowed(const Row& row, std::int64_t count, const Term& term) {
   constexpr S never = -Kokkos::Experimental::infinity_v<S>;
@@ -37,7 +32,7 @@ KOKKOS_FORCEINLINE_FUNCTION S log_sum_exp_of_allowed(const Row& row, std::int64_
   return largest + math::log(row.sum<S>(count, [&](std::int64_t i) { return math::exp(term(i) - largest); }));
 }
 
-/// Sets values[place] = value in the lane that visits `place`; only that lane may read it later in the
+/// Sets values[place] = value in the lane that visits `place`. Only that lane may read the value later in the
 /// kernel.
 template <class S>
 KOKKOS_FORCEINLINE_FUNCTION void put(const Row& row, std::int64_t count, S* values, std::int64_t place,
@@ -54,9 +49,10 @@ struct Chain {
   Tensor end;          ///< (K)
 };
 
-/// alphas (N, K): log of the probability that the chain up to this row, taken for itself, ends in class k;
-/// norms (N): what the row added to log Z, so that log Z up to a row is the sum of the norms so far;
-/// losses (N): the norm less what the row's label added to the score; the last row has both for `end` too.
+/// The forward pass over the rows that have a target; other rows are ignored. One sequence is one row of
+/// for_rows. alphas (N, K): log of the probability that the chain up to this row ends in class k. norms (N):
+/// what the row adds to log Z; the sum of the norms so far is log Z. losses (N): the norm minus what the
+/// row's label adds to the score. The last row of a sequence includes `end` in both.
 template <class T>
 void crf_loss(const Device& device, const RowSet& rows, const Chain& chain, Tensor emissions, Tensor targets,
               Tensor alphas, Tensor norms, Tensor losses) {
@@ -73,7 +69,7 @@ void crf_loss(const Device& device, const RowSet& rows, const Chain& chain, Tens
   S* loss = elements<S>(losses);
   for_rows(
       device, "encore::crf_loss", rows.size.sequences, KOKKOS_LAMBDA(const Row& row) {
-        std::int64_t before = -1;  // the labelled row before t
+        std::int64_t before = -1;  // the last labelled row before t
         for (std::int64_t t = offsets[row.index]; t < offsets[row.index + 1]; ++t) {
           const std::int64_t label = wanted[t];
           if (label < 0) {
@@ -103,10 +99,10 @@ void crf_loss(const Device& device, const RowSet& rows, const Chain& chain, Tens
       });
 }
 
-/// demissions (N, K) = scale * (marginal - [k = target]), 0 on rows without a target; shares (B, K + 2, K):
-/// what each sequence adds to the gradients of transitions (K rows), start and end. betas (N, K) is scratch:
-/// log of the scores of all that may follow class k, less the norms behind the row, so that a marginal is
-/// e^(alpha + beta).
+/// Backward pass. demissions (N, K) = scale * (marginal - [k = target]), 0 on rows without a target. shares
+/// (B, K + 2, K): what each sequence adds to the gradients of transitions (K rows), start and end. betas (N,
+/// K) is scratch: log of the scores of all that may follow class k, minus the later norms, so that a marginal
+/// is e^(alpha + beta).
 template <class T>
 void crf_backward(const Device& device, const RowSet& rows, const Chain& chain, Tensor emissions,
                   Tensor targets, Tensor alphas, Tensor norms, double scale, Tensor betas, Tensor demissions,
@@ -131,7 +127,7 @@ void crf_backward(const Device& device, const RowSet& rows, const Chain& chain, 
         S* dend = dstart + classes;
         for (std::int64_t i = 0; i < classes + 2; ++i)
           row.each(classes, [&](std::int64_t j) { dtransitions[i * classes + j] = S(0); });
-        std::int64_t after = -1;  // the labelled row behind t
+        std::int64_t after = -1;  // the next labelled row after t
         for (std::int64_t t = offsets[row.index + 1]; t-- > offsets[row.index];) {
           const std::int64_t label = wanted[t];
           if (label < 0) {
@@ -176,7 +172,7 @@ void crf_backward(const Device& device, const RowSet& rows, const Chain& chain, 
       });
 }
 
-/// The gradients of the chain += the shares (B, K + 2, K), summed in the order of the sequences.
+/// Adds the shares (B, K + 2, K) to the gradients of the chain, in the order of the sequences.
 template <class S>
 void add_shares(const Device& device, Tensor shares, const Chain& gradients) {
   const std::int64_t sequences = shares.extent(0);
@@ -199,9 +195,10 @@ void add_shares(const Device& device, Tensor shares, const Chain& gradients) {
       });
 }
 
-/// Viterbi's forward pass. best (N, K): the highest score of a chain that ends in class k at this row;
-/// pointers (N, K): the class at the labelled row before in that chain, the lowest among equals.
-/// allowed (K + 1, K): whether class j may follow class i; row K: whether it may be the first.
+/// The forward pass of Viterbi, over the rows that the column "labelled" marks. best (N, K): the highest
+/// score of a chain that ends in class k at this row. pointers (N, K): the class at the previous labelled row
+/// of that chain, the lowest one of equals. allowed (K + 1, K): whether class j may follow class i; row K:
+/// whether it may be first.
 template <class T>
 void crf_viterbi(const Device& device, const RowSet& rows, const Chain& chain, Tensor emissions, Tensor mask,
                  Tensor allowed, Tensor best, Tensor pointers) {
@@ -244,8 +241,8 @@ void crf_viterbi(const Device& device, const RowSet& rows, const Chain& chain, T
       });
 }
 
-/// Follows the pointers back from the best class of each sequence's last labelled row, the lowest among
-/// equals. predictions (N): 0 on rows without a label.
+/// Follows the pointers back from the best class of each sequence's last labelled row (the lowest one of
+/// equals). predictions (N): 0 on rows without a label.
 template <class S>
 void crf_trace_back(const Device& device, const RowSet& rows, Tensor end_scores, Tensor mask, Tensor best,
                     Tensor pointers, Tensor predictions) {
@@ -277,10 +274,10 @@ void crf_trace_back(const Device& device, const RowSet& rows, Tensor end_scores,
 }
 
 /// marginals (N, K): the sum of e^score over the allowed sequences with class k at this row, divided by the
-/// sum over all allowed ones; 0 on rows without a label. First forward, alphas (N, K) as in crf_loss; then
-/// backward with beta, log of the sum over what may follow class k. beta + emission takes the place of alpha,
-/// row by row, so no second table is needed. Each row is divided by its own sum: its probabilities sum to 1
-/// however long the sequence is.
+/// sum over all allowed ones; 0 on rows without a label. First the forward pass, alphas (N, K) as in
+/// crf_loss; then backward with beta, the log of the sum over what may follow class k. Row by row, beta +
+/// emission replaces alpha, so no second table is needed. Each row is divided by its own sum, so its
+/// probabilities sum to 1 for any length of the sequence.
 template <class T>
 void crf_marginals(const Device& device, const RowSet& rows, const Chain& chain, Tensor emissions,
                    Tensor mask, Tensor allowed, Tensor alphas, Tensor marginals) {
@@ -298,7 +295,7 @@ void crf_marginals(const Device& device, const RowSet& rows, const Chain& chain,
   for_rows(
       device, "encore::crf_marginals", rows.size.sequences, KOKKOS_LAMBDA(const Row& row) {
         constexpr S never = -Kokkos::Experimental::infinity_v<S>;
-        std::int64_t before = -1;  // the labelled row before t
+        std::int64_t before = -1;  // the last labelled row before t
         for (std::int64_t t = offsets[row.index]; t < offsets[row.index + 1]; ++t) {
           if (labelled[t] < 0) continue;
           for (std::int64_t j = 0; j < classes; ++j) {
@@ -316,7 +313,7 @@ void crf_marginals(const Device& device, const RowSet& rows, const Chain& chain,
           row.each(classes, [&](std::int64_t k) { alpha[t * classes + k] -= total; });
           before = t;
         }
-        std::int64_t after = -1;  // the labelled row behind t
+        std::int64_t after = -1;  // the next labelled row after t
         for (std::int64_t t = offsets[row.index + 1]; t-- > offsets[row.index];) {
           float* share = shares + t * classes;
           if (labelled[t] < 0) {
@@ -340,14 +337,14 @@ void crf_marginals(const Device& device, const RowSet& rows, const Chain& chain,
           const S level = row.max<S>(classes, [&](std::int64_t k) { return alpha[t * classes + k]; });
           row.each(classes, [&](std::int64_t k) {
             share[k] = static_cast<float>(math::exp(static_cast<S>(share[k]) - total));
-            alpha[t * classes + k] -= level;  // the same for all classes, so no share of another row changes
+            alpha[t * classes + k] -= level;  // the same for all classes, so other rows' shares do not change
           });
           after = t;
         }
       });
 }
 
-/// Whether these labels are only "O", "B-X" and "I-X", one of which may be first.
+/// Returns whether all labels are "O", "B-X" or "I-X", and one of them may be first.
 bool is_bio(const std::vector<std::string>& labels) {
   bool may_start = false;
   for (const std::string& label : labels) {
@@ -358,7 +355,7 @@ bool is_bio(const std::vector<std::string>& labels) {
   return may_start;
 }
 
-/// Returns `allowed` (K + 1, K) for crf_viterbi: I-X follows B-X and I-X only, and is never first.
+/// Returns `allowed` (K + 1, K) for crf_viterbi: I-X may follow only B-X and I-X, and is never first.
 std::vector<std::int32_t> allowed_by_bio(const std::vector<std::string>& labels) {
   std::vector<std::int32_t> allowed;
   for (std::size_t i = 0; i <= labels.size(); ++i)
@@ -390,7 +387,7 @@ class CrfHead final : public Head, public HasOnnxOutputs {
       allowed_classes_.assign(static_cast<std::size_t>((classes_ + 1) * classes_), 1);
   }
 
-  /// The chain starts at zero and does not decay: the head begins as a linear one.
+  /// The parameters of the chain start at zero and do not decay, so that the head begins as a linear one.
   void declare(HeadPlan& plan) override {
     states_ = plan.read(Space::tokens);
     targets_ = plan.column(targets_column, Space::tokens, ColumnType::integers, classes_);
@@ -445,7 +442,7 @@ class CrfHead final : public Head, public HasOnnxOutputs {
     kernels::linear_backward_input(device, demissions, step.parameter(weight_), step.input_gradient(states_));
   }
 
-  /// alphas serves as Viterbi's table, then as that of the marginals.
+  /// alphas is the table of Viterbi first, then that of the marginals.
   void decode(const HeadStep& step) override {
     const Device& device = step.device();
     const Tensor emissions = step.buffer(emissions_), labelled = step.column(labelled_);
@@ -468,14 +465,14 @@ class CrfHead final : public Head, public HasOnnxOutputs {
     });
   }
 
-  /// Exports the emissions, and the chain for Viterbi over the rows that have labels: forbidden pairs get a
-  /// value far below all others.
+  /// Exports the emissions, and Viterbi over the rows that have labels. Forbidden pairs get a value far below
+  /// all others.
   void onnx_outputs(OnnxGraph& graph, std::span<const OnnxValue> inputs) const override {
     graph.output("emissions", graph.linear(inputs[0], weight_, bias_),
                  {OnnxGraph::batch, OnnxGraph::length, classes_});
     std::vector<float> barriers;
     for (const std::int32_t allowed : allowed_classes_) barriers.push_back(allowed != 0 ? 0.0F : -1e9F);
-    const auto entries = barriers.end() - classes_;  // of the first label
+    const auto entries = barriers.end() - classes_;  // entries of the first label
     graph.output("transitions",
                  graph.add(graph.parameter(transitions_),
                            graph.floats({classes_, classes_}, {barriers.begin(), entries})),

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Head "embedding": a vector for each sequence, the mean of its rows or its first row, optionally of
-// length 1. It has no parameters; the encoder below learns. The loss compares the two sequences of an
-// example, which the columns "first" and "second" mark. If the task gives the column "similarity", a number
-// for each pair, it is (cos(u, v) - number)^2; otherwise each first sequence must find its own second one
-// among those of the batch (van den Oord et al. 2018; Henderson et al. 2017, "multiple negatives"). Cosines
-// are computed again in the backward pass rather than kept, so that a batch may have any number of pairs.
-// Read next: the kernels below, in the order of a pass.
+// Head "embedding": a vector for each sequence: the mean of its rows or its first row, optionally scaled to
+// length 1. It has no parameters. Its loss compares the two sequences of an example (columns "first" and
+// "second"). With the column "similarity", it is (cos(u, v) - number)^2; otherwise each first sequence must
+// find its own second one in the batch (van den Oord et al. 2018; Henderson et al. 2017). Task:
+// plugins/tasks/embed.
 #include <string>
 
 #include <encore/head.hpp>
@@ -36,8 +34,8 @@ void normalize_rows(const Device& device, Tensor pooled, Tensor units, Tensor in
       });
 }
 
-/// The other sequence of each pair: partners (B) of the first ones, owners (B) of the second ones, -1 for
-/// none. Only sequences of padding may be between the two.
+/// Finds the other sequence of each pair: partners (B) of the first ones, owners (B) of the second ones, -1:
+/// none. Only sequences of padding may lie between the two.
 void find_pairs(const Device& device, Tensor firsts, Tensor seconds, Tensor partners, Tensor owners) {
   const std::int64_t count = firsts.extent(0);
   const auto *first = elements<std::int32_t>(firsts), *second = elements<std::int32_t>(seconds);
@@ -77,9 +75,10 @@ struct Pairs {
   }
 };
 
-/// losses (B): of a first sequence u, -log softmax over all second ones v of the batch of cos(u, v) /
-/// temperature at its own; 0 for all others. log_sums (B): the log of the sum over the second ones, kept for
-/// backward.
+/// losses (B): for a first sequence u, -log softmax over all second sequences v of the batch of cos(u, v) /
+/// temperature, at its own second one; 0 for other sequences. log_sums (B): the log of the sum over the
+/// second sequences, used by the backward pass. Cosines are computed again there, so that a batch may have
+/// any number of pairs.
 template <class S>
 void contrastive_loss(const Device& device, const Pairs<S>& pairs, double temperature, Tensor log_sums,
                       Tensor losses) {
@@ -110,8 +109,8 @@ void contrastive_loss(const Device& device, const Pairs<S>& pairs, double temper
       });
 }
 
-/// losses (B): of a first sequence u, (cos(u, v) - number)^2 with its own second one v; 0 for all others.
-/// numbers: (B) float32.
+/// losses (B): for a first sequence u, (cos(u, v) - number)^2 with its second sequence v; 0 for other
+/// sequences. numbers: (B) float32.
 template <class S>
 void similarity_loss(const Device& device, const Pairs<S>& pairs, Tensor numbers, Tensor losses) {
   const Pairs<S> p = pairs;
@@ -135,7 +134,8 @@ KOKKOS_FORCEINLINE_FUNCTION void through_norm(const Row& row, std::int64_t width
   row.each(width, [&](std::int64_t c) { g[c] = factor * inverse * (g[c] - u[c] * along); });
 }
 
-/// dpooled (B, C) of scale * sum(losses) of contrastive_loss; each row sums over the batch in order.
+/// dpooled (B, C): the gradient of scale * sum(losses) of contrastive_loss; each row sums over the batch in
+/// order.
 template <class S>
 void contrastive_backward(const Device& device, const Pairs<S>& pairs, double temperature, double scale,
                           Tensor log_sums, Tensor inverses, Tensor dpooled) {
@@ -164,7 +164,7 @@ void contrastive_backward(const Device& device, const Pairs<S>& pairs, double te
       });
 }
 
-/// Does the same for similarity_loss.
+/// dpooled (B, C): the gradient of scale * sum(losses) of similarity_loss.
 template <class S>
 void similarity_backward(const Device& device, const Pairs<S>& pairs, double scale, Tensor numbers,
                          Tensor inverses, Tensor dpooled) {

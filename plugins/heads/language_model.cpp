@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Head "language_model": which token of the vocabulary stands at each row that the task has a target for, by
-// softmax over logits = h E^T + b with the table E of the embedding (Press and Wolf 2017), or a matrix of its
-// own in its place, and, as in BERT (Devlin et al. 2019), h = LayerNorm(f(x W^T + c)) with f gelu by default,
-// which also brings the C channels of x to the E of a table that is factorised, as in ALBERT (Lan et al.
-// 2020). Trained with cross-entropy. Where the rows are those that a task picks, logits exist for these
-// alone. For each row it gives the best tokens with their probabilities, and the loss that measures are made
-// of. Where the task asks whether one text follows another, next_text.hpp answers with a second loss. With a
-// teacher each row's loss is that of kernels::distillation_loss; the second loss stays as it is. Place in the
-// flow: plugins/tasks/mlm and plugins/tasks/lm give the targets and read the outputs.
+// Head "language_model": predicts the token of the vocabulary at each row with a target, by softmax over h
+// E^T + b with the table E of the embedding (Press and Wolf 2017) or a matrix of its own. As in BERT (Devlin
+// et al. 2019), h = LayerNorm(f(x W^T + c)), which also narrows C channels to the E of a factorised table
+// (ALBERT, Lan et al. 2020). plugins/tasks/mlm and lm give the targets and read the best tokens. Read next:
+// next_text.hpp.
 #include <encore/head.hpp>
 #include <encore/kernels.hpp>
 #include <encore/math.hpp>
@@ -157,7 +153,7 @@ class LanguageModel final : public Head, public HasOnnxOutputs {
     if (scaled_) inputs = scaled(device, inputs, step.buffer(scaled_states_));
     kernels::linear(device, inputs, step.parameter(table_), has_bias_ ? step.parameter(bias_) : Tensor(),
                     Activation::none, step.buffer(logits_));
-    // decode gives these if the loss is not requested.
+    // Without a request for the loss, decode computes the losses of the rows.
     if (!step.training()) kernels::fill(device, 0.0, step.buffer(row_losses_));
     if (next_) next_->score(step);
   }
@@ -172,14 +168,14 @@ class LanguageModel final : public Head, public HasOnnxOutputs {
     kernels::softmax_cross_entropy(step.device(), logits, targets, label_smoothing_, step.losses(loss_),
                                    keeps ? step.buffer(normalizers_) : Tensor());
     if (step.training()) return;
-    // Perplexity is that of the true tokens alone.
+    // Label smoothing changes the loss but not perplexity, which counts the true tokens alone.
     if (label_smoothing_ == 0.0)
       kernels::copy(step.device(), step.losses(loss_), step.buffer(row_losses_));
     else
       kernels::softmax_cross_entropy(step.device(), logits, targets, 0.0, step.buffer(row_losses_));
   }
 
-  /// The gradient of the logits overwrites them, because they are the largest buffer by far.
+  /// The gradient of the logits overwrites the logits, because they are by far the largest buffer.
   void backward(const HeadStep& step) override {
     const Device& device = step.device();
     if (next_) next_->backward(step);
@@ -228,7 +224,7 @@ class LanguageModel final : public Head, public HasOnnxOutputs {
     if (next_) next_->decode(step);
   }
 
-  /// A table that is shared with the embedding is in the file once.
+  /// A table that is shared with the embedding is written to the file only once.
   void onnx_outputs(OnnxGraph& graph, std::span<const OnnxValue> inputs) const override {
     OnnxValue x = inputs[0];
     if (transform_)
@@ -244,7 +240,7 @@ class LanguageModel final : public Head, public HasOnnxOutputs {
  private:
   static constexpr const char* candidates_output = "candidates";
 
-  /// Returns f.
+  /// Returns f, the activation of the transform.
   Activation activation() const {
     return function_ == "relu" ? Activation::relu : function_ == "silu" ? Activation::silu : Activation::gelu;
   }
@@ -256,7 +252,7 @@ class LanguageModel final : public Head, public HasOnnxOutputs {
     return y;
   }
 
-  /// Returns the number that the task reads, or 5 if it takes any number.
+  /// Returns the number of best tokens that the task reads, or 5 if it takes any number.
   static std::int64_t candidates_for(const HeadContext& context) {
     for (const OutputRule& rule : context.outputs)
       if (rule.name == candidates_output && rule.width > 0) return rule.width;
@@ -275,11 +271,11 @@ class LanguageModel final : public Head, public HasOnnxOutputs {
   std::int64_t vocabulary_;
   std::int64_t table_width_;  ///< E
   double label_smoothing_;
-  std::int64_t candidates_;  ///< best tokens that each row gets
+  std::int64_t candidates_;  ///< number of best tokens per row
   bool transform_;
   bool has_bias_;
   double epsilon_;
-  std::string function_;  ///< f
+  std::string function_;  ///< name of f
   bool tied_;
   bool scaled_;
   std::optional<Distillation> distillation_;

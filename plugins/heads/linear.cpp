@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Head "linear": a class for each row by softmax over logits = x W^T + b, trained with cross-entropy and
-// optional label smoothing. The rows are those that the task has targets for: tokens, whole sequences (the
-// first row of each, or with pooling the mean of its rows), or rows that it picks. With residual_norm the
-// states go through LayerNorm(x + x Wmix^T + b) first, with pooler through tanh(x Wpool^T + b), as BERT's do
-// before it classifies a sequence (Devlin et al. 2019). If the task has weights for its targets, each row's
-// loss counts by its weight, and their sum is divided by that of the weights
-// (torch.nn.CrossEntropyLoss(weight=)). With a teacher each row's loss is that of kernels::distillation_loss.
+// Head "linear": a class for each row by softmax over x W^T + b, trained with cross-entropy. Rows are those
+// that the task has targets for: tokens, sequences (first row, or mean with pooling), or picked rows.
+// residual_norm puts LayerNorm(x + x Wmix^T + b) before it, pooler tanh(x Wpool^T + b) as in BERT (Devlin et
+// al. 2019). Targets with weights count as in torch.nn.CrossEntropyLoss(weight=); with a teacher the loss is
+// kernels::distillation_loss.
 #include <encore/kernels.hpp>
 #include <encore/onnx_form.hpp>
 #include <encore/plugin.hpp>
@@ -175,7 +173,7 @@ class LinearHead final : public Head, public HasOnnxOutputs {
   }
 
  private:
-  /// Computes the gradient of `states` (rows, C) from the loss; each row has a class.
+  /// Computes the gradient of `states` (rows, C); each row has its own class.
   void backward_to_states(const HeadStep& step, Tensor states, Tensor state_gradients) {
     const Device& device = step.device();
     const Tensor targets = step.column(targets_);                                     // (rows)
@@ -197,7 +195,7 @@ class LinearHead final : public Head, public HasOnnxOutputs {
                                         step.gradient(bias_));
     if (pooler_) {
       const Tensor pooled = step.buffer(pooled_), dpooled = step.buffer(dpooled_);  // (rows, C)
-      // dpooled becomes the gradient of the input of tanh.
+      // dpooled is overwritten by the gradient of the input of tanh.
       if (dropout_ > 0.0) {
         kernels::linear_backward_input(device, dlogits, step.parameter(weight_), dpooled);
         drop(step, dpooled, dpooled);
@@ -224,7 +222,7 @@ class LinearHead final : public Head, public HasOnnxOutputs {
     kernels::add(device, dmixed, state_gradients);
   }
 
-  /// Applies dropout to x (rows, C) and writes y; it is also its own backward.
+  /// Writes y, the result of dropout on x (rows, C). The backward pass is the same function.
   void drop(const HeadStep& step, Tensor x, Tensor y) const {
     kernels::dropout(step.device(), step.rows(), step.rows_of(space_), step.random(stream_), dropout_, x, y);
   }
@@ -243,9 +241,9 @@ class LinearHead final : public Head, public HasOnnxOutputs {
   bool residual_norm_;
   double epsilon_;
   bool pooler_;
-  bool mean_;  ///< the mean of the rows of a text, in place of the first
+  bool mean_;  ///< the mean of the rows of a sequence, not the first row
   double dropout_;
-  bool weighed_;  ///< the task has weights for its targets
+  bool weighed_;  ///< the task gives weights for its targets
   std::optional<Distillation> distillation_;
   Parameter mix_weight_, mix_bias_, norm_gain_, norm_bias_, pooler_weight_, pooler_bias_, weight_, bias_;
   HeadInput states_;

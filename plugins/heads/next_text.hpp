@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// NextText: whether the second text of a sequence follows the first, from the state of the sequence's first
-// row: logits = tanh(x W^T + b) V^T + c over 0 (it follows) and 1 (it does not), as BERT is pretrained
-// (Devlin et al. 2019, section 3.1). The head "language_model" has it, with a loss of its own, if the task
-// has its column.
+// NextText classifies whether the second text of a sequence follows the first, from the state of the first
+// row: logits = tanh(x W^T + b) V^T + c over 0 (it follows) and 1 (it does not), as in BERT's pretraining
+// (Devlin et al. 2019, section 3.1). The head "language_model" contains it if the task has the column "next",
+// with a loss of its own. Parameter names are fixed: checkpoints contain them.
 #pragma once
 
 #include <encore/head.hpp>
@@ -55,7 +55,7 @@ class NextText {
                                             step.scale(loss_), dlogits);
     kernels::linear_backward_parameters(device, dlogits, pooled, step.gradient(weight_),
                                         step.gradient(bias_));
-    // dpooled becomes the gradient of the input of tanh.
+    // dpooled is overwritten by the gradient of the input of tanh.
     kernels::linear_backward_input(device, dlogits, step.parameter(weight_), dpooled,
                                    kernels::Activation::tanh, pooled);
     kernels::linear_backward_parameters(device, dpooled, step.input(states_), step.gradient(pooler_weight_),

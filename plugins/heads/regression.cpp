@@ -70,7 +70,7 @@ class RegressionHead final : public Head, public HasOnnxOutputs {
   }
 
  private:
-  /// Shape (rows, 1).
+  /// Returns `values` with shape (rows, 1).
   static Tensor one_column(const Tensor& values) { return values.reshaped({values.extent(0), 1}); }
 
   Space space_ = Space::sequences;

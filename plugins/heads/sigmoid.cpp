@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Head "sigmoid": several labels at once: for each class its own probability, the sigmoid of x W^T + b,
-// trained with binary cross-entropy averaged over rows and classes. It learns the column "targets" (K numbers
-// in [0, 1] for each row, over the space that the task chose) on the rows that the column "known" marks, and
-// gives the probabilities as "scores". With pooler the states go through tanh(x Wpool^T + b) first, as BERT's
-// do before it classifies a sequence (Devlin et al. 2019). Read next: kernels::binary_cross_entropy.
+// Head "sigmoid": several labels per row: for each class the sigmoid of x W^T + b, trained with binary
+// cross-entropy averaged over rows and classes. The task multilabel gives "targets" (K numbers in [0, 1] per
+// row) on the rows that "known" marks, and reads the probabilities "scores". With pooler, tanh(x Wpool^T + b)
+// comes first, as in BERT (Devlin et al. 2019). Read next: kernels::binary_cross_entropy.
 #include <encore/kernels.hpp>
 #include <encore/onnx_form.hpp>
 #include <encore/plugin.hpp>
@@ -99,9 +98,9 @@ class SigmoidHead final : public Head, public HasOnnxOutputs {
   }
 
  private:
-  /// The states from which the classes follow, (rows, C).
+  /// Returns the input of the classes: the pooled states, or the states (rows, C).
   Tensor inputs(const HeadStep& step) const { return pooler_ ? step.buffer(pooled_) : step.input(states_); }
-  /// Shape (rows, K), also if K is 1 and the host leaves it out.
+  /// Returns `values` with shape (rows, K), also if K is 1 and the host omits it.
   static Tensor matrix_of(const Tensor& values, const Tensor& logits) {
     return values.reshaped({logits.extent(0), logits.extent(1)});
   }

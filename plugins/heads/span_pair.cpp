@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Head "span_pair": a class for each sequence from two spans of its rows: logits = [a, b] W^T + b by softmax,
-// where a and b (C each) are the means of the states of the two spans, or the states of their first rows (Wu
-// and He 2019; Baldini Soares et al. 2019), trained with cross-entropy. The column "spans" has four rows for
-// each sequence, counted within it: first and last of the one span, first and last of the other. A sequence's
-// pair is one row of for_rows, and so is each row's gradient: all sums have one order.
+// Head "span_pair": a class for each sequence from two spans of its rows: softmax of [a, b] W^T + b, where a
+// and b are the mean states of the two spans or the states of their first rows (Wu and He 2019; Baldini
+// Soares et al. 2019). The task relation gives the column "spans": per sequence, first and last row of each
+// span, counted within the sequence. Each row is computed by one row of for_rows, so all sums have a fixed
+// order.
 #include <encore/head.hpp>
 #include <encore/kernels.hpp>
 #include <encore/onnx_form.hpp>
@@ -16,8 +16,7 @@ namespace encore_span_pair {
 using namespace encore;
 using kernels::Activation;
 
-/// The rows of a batch that a span has: [first, last] within [begin, end) of its sequence; none if it is
-/// outside.
+/// The rows [first, last] of a span, limited to [begin, end) of its sequence; none if it lies outside.
 struct SpanRows {
   std::int64_t first = 0, count = 0;
 
@@ -54,7 +53,7 @@ void span_means(const Device& device, const RowSet& rows, Tensor spans, bool fir
       });
 }
 
-/// dstates (N, C): the gradient of each row from dpairs (B, 2 C), by its share in the two means.
+/// dstates (N, C): the gradient of each row, from dpairs (B, 2 C), by its share in the two means.
 template <class T>
 void span_means_backward(const Device& device, const RowSet& rows, Tensor spans, bool first_row_only,
                          Tensor dpairs, Tensor dstates) {
@@ -174,8 +173,8 @@ class SpanPairHead final : public Head, public HasOnnxOutputs {
     kernels::copy(step.device(), step.buffer(logits_), step.output(scores_));
   }
 
-  /// Computes the means as a product of shares (batch, 2, length) and states; spans are within their text, as
-  /// the task guarantees.
+  /// Computes the means as a product of shares (batch, 2, length) and states. The task guarantees that spans
+  /// lie within their sequence.
   void onnx_outputs(OnnxGraph& graph, std::span<const OnnxValue> inputs) const override {
     const OnnxValue ends =
         graph.reshaped(graph.input("spans", {OnnxGraph::batch, 4}), {-1, 2, 2});  // span, first and last
@@ -194,7 +193,7 @@ class SpanPairHead final : public Head, public HasOnnxOutputs {
   }
 
  private:
-  /// Applies dropout to x (B, 2 C) in place; it is also its own backward.
+  /// Applies dropout to x (B, 2 C) in place. The backward pass is the same function.
   void drop(const HeadStep& step, Tensor x) const {
     kernels::dropout(step.device(), step.rows(), step.rows_of(Space::sequences), step.random(stream_),
                      dropout_, x, x);
@@ -205,7 +204,7 @@ class SpanPairHead final : public Head, public HasOnnxOutputs {
   double label_smoothing_;
   bool first_row_only_;
   double dropout_;
-  bool weighed_;  ///< the task has weights for its targets
+  bool weighed_;  ///< the task gives weights for its targets
   Parameter weight_, bias_;
   HeadInput states_;
   HeadColumn spans_, targets_, weights_;

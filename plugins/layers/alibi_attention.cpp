@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Layer "alibi_attention": attention with linear biases (Press et al. 2022). The score of query i and key j
-// is lowered by slope_h |i - j|, which takes the place of position embeddings; |i - j| because an encoder
-// looks both ways. The slopes are constants (kernels.hpp says which), so they are not learned or
-// differentiate.
+// is lowered by slope_h |i - j|, which replaces position embeddings; |i - j| because an encoder looks both
+// ways. The slopes are constants (kernels.hpp), so they are neither learned nor differentiated. Read next:
+// multi_head_attention.hpp.
 #include "multi_head_attention.hpp"
 
 namespace encore_alibi_attention {
@@ -19,7 +19,7 @@ class AlibiAttention final : public encore_multi_head_attention::MultiHeadAttent
  private:
   OnnxValue onnx_bias(OnnxGraph& graph) const override {
     std::vector<float> slopes;
-    std::int64_t power = 1;  // the largest power of two in the number of heads
+    std::int64_t power = 1;  // the largest power of two up to the number of heads
     while (2 * power <= heads().count) power *= 2;
     for (std::int64_t head = 0; head < heads().count; ++head) {
       const double exponent =

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Layer "cross_attention": every row of a decoder attends to all rows of the encoder that belong to its
-// sequence (Vaswani et al. 2017, section 3.2.3):
-//   q = x Wq^T + bq,  kv = memory Wkv^T + bkv,  context = softmax(q k^T / sqrt(D)) v per head,
-//   y = context Wout^T + bout
-// x = inputs[0] (N, C), memory = inputs[1] (M, C). In generation kv is kept from the first pass.
-// Read next: multi_head_attention.hpp.
+// sequence (Vaswani et al. 2017, section 3.2.3). q = x Wq^T + bq, kv = memory Wkv^T + bkv, context =
+// softmax(q k^T / sqrt(D)) v per head, y = context Wout^T + bout, with x = inputs[0] (N, C), memory =
+// inputs[1] (M, C). Generation keeps kv from the first pass. Read next: multi_head_attention.hpp.
 #include "multi_head_attention.hpp"
 
 namespace encore_cross_attention {
@@ -41,7 +39,7 @@ class CrossAttention final : public Layer, public MultipliesRows, public HasAtte
     stream_ = plan.random("attention_dropout");
   }
 
-  /// Counts q k^T and p v over all pairs of a query and a key.
+  /// Counts q k^T and p v over all pairs of query and key.
   double row_multiply_adds(const BatchSize& size) const override {
     return 2.0 * static_cast<double>(heads_.width()) * static_cast<double>(size.tokens) *
            static_cast<double>(size.memory.longest);
@@ -81,7 +79,7 @@ class CrossAttention final : public Layer, public MultipliesRows, public HasAtte
   }
 
  private:
-  /// Returns the keys (0) or values (1) in kv (M, 2 H D).
+  /// Returns the keys (0) or values (1), one half of kv (M, 2 H D).
   static kernels::Slice half(Tensor kv, std::int64_t number) {
     const std::int64_t inner = kv.extent(1) / 2;
     return {kv, number * inner, inner};

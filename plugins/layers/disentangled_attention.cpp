@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Layer "disentangled_attention": the attention of DeBERTa (He et al. 2021, section 3.1). A token is two
-// vectors, its content and its distance from the other token:
-//   score_ij = (q_i k_j + q_i kr_d + k_j qr_d) / sqrt(3 D),  d = min(max(i - j + R, 0), 2 R - 1),  R =
-//   max_distance,
-// kr and qr are products of a table of distances (2 R, C) with a matrix each, plus a bias. All heads and
-// both products share the table; each layer has its own (with model.groups those of a group share it). The
-// kernels stand in kernels/attention/disentangled_attention.cpp.
+// Layer "disentangled_attention": the attention of DeBERTa (He et al. 2021, section 3.1): score_ij = (q_i k_j
+// + q_i kr_d + k_j qr_d) / sqrt(3 D), d = min(max(i - j + R, 0), 2 R - 1), R = max_distance. kr and qr are
+// products of a table of distances (2 R, C) with a matrix each, plus a bias. All heads share the table; with
+// model.groups the layers of a group do. Kernels: kernels/attention/disentangled_attention.cpp.
 #include "multi_head_attention.hpp"
 
 namespace encore_disentangled_attention {
@@ -39,7 +36,7 @@ class DisentangledAttention final : public encore_multi_head_attention::Attentio
     options_.causal = context.causal;
   }
 
-  /// Counts q k^T, q kr^T, k qr^T and p v over the pairs of a query and a visible key.
+  /// Counts q k^T, q kr^T, k qr^T and p v over all pairs of a query and a visible key.
   double row_multiply_adds(const BatchSize& size) const override {
     const auto length = static_cast<double>(size.longest);
     const double pairs = options_.causal ? length * (length + 1.0) / 2.0 : length * length;
@@ -107,7 +104,7 @@ class DisentangledAttention final : public encore_multi_head_attention::Attentio
 
   OnnxValue onnx_attention(OnnxGraph& graph, const OnnxValue& q, const OnnxValue& k,
                            const OnnxValue& v) const override {
-    // (H, D, 2 R): queries or keys made of the table of distances
+    // (H, D, 2 R): queries or keys computed from the table of distances
     const auto of_distances = [&](Parameter weight, Parameter bias) {
       const OnnxValue table = graph.parameter(distances_);
       const OnnxValue made =

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Layer "feed_forward": y = activation(x Wup^T + b) Wdown^T + b, with F hidden channels (Vaswani et al.
-// 2017). The backward of relu, tanh and sigmoid reads the hidden states themselves; that of gelu and silu
-// their input, so they keep the input and compute the hidden states again. gelu_tanh, the
-// approximation that GPT-2 was trained with, is not fused into the products and has passes of its own.
+// 2017). The backward pass of relu, tanh and sigmoid reads the hidden states. That of gelu and silu reads
+// their input, so the input is saved and the hidden states are computed again. gelu_tanh, the approximation
+// of GPT-2, is not fused into the products and has kernels of its own here.
 #include <encore/gelu_tanh.hpp>
 #include <encore/kernels.hpp>
 #include <encore/onnx_form.hpp>
@@ -120,7 +120,7 @@ class FeedForward final : public Layer, public HasOnnxForm {
 
   static Activation activation_of(const std::string& name) {
     if (name == "gelu") return Activation::gelu;
-    if (name == "gelu_tanh") return Activation::none;  // of the products
+    if (name == "gelu_tanh") return Activation::none;  // the products apply none
     if (name == "silu") return Activation::silu;
     if (name == "tanh") return Activation::tanh;
     return name == "sigmoid" ? Activation::sigmoid : Activation::relu;
@@ -128,10 +128,10 @@ class FeedForward final : public Layer, public HasOnnxForm {
 
   std::int64_t hidden_;
   bool has_bias_;
-  std::string function_;  ///< as the option names it
+  std::string function_;  ///< name of the activation in the option
   Activation activation_;
   bool approximates_;  ///< gelu_tanh
-  bool keeps_input_;   ///< keeps the input of the activation instead of its result
+  bool keeps_input_;   ///< saves the input of the activation, not its result
   encore_layers::Product up_, down_;
   Buffer saved_, states_, states_again_, dstates_;
 };

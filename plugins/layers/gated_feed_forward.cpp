@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Layer "gated_feed_forward": y = (f(x Wg^T + bg) * (x Wu^T + bu)) Wdown^T + b with f = gelu (GEGLU), silu
-// (SwiGLU), sigmoid (GLU), relu (ReGLU) (Shazeer 2020), tanh, or gelu with tanh in place of erf. Gate and up
-// are one product, whose result (N, 2 F) is kept; backward computes the hidden states (N, F) again. F
-// channels cost 3 C F weights: two thirds of the channels give the 2 C F of feed_forward.
+// Layer "gated_feed_forward": y = (f(x Wg^T + bg) * (x Wu^T + bu)) Wdown^T + b (Shazeer 2020) with f = gelu
+// (GEGLU), silu (SwiGLU), sigmoid (GLU), relu (ReGLU), tanh, or gelu_tanh. Gate and up are one product with
+// the saved result (N, 2 F); the backward pass computes the hidden states (N, F) again. F channels have 3 C F
+// weights, so two thirds of the channels of feed_forward cost the same.
 #include <encore/kernels.hpp>
 #include <encore/onnx_form.hpp>
 #include <encore/plugin.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Layer "highway": y = t h(x) + (1 - t) x with t = sigmoid(x Wt^T + bt) and h(x) = f(x Wh^T + bh), f relu or
-// gelu (Srivastava et al. 2015). The transform's bias starts below zero, so that a new layer carries its
-// input through. The products come from the framework; the elementwise part is this plugin's own kernel,
-// forward and backward, as any plugin may have one.
+// gelu (Srivastava et al. 2015). The bias bt starts below zero, so that a new layer passes its input through.
+// The products are the SDK's; the elementwise part is a kernel of this plugin, an example for layers that
+// need one.
 #include <encore/kernels.hpp>
 #include <encore/math.hpp>
 #include <encore/onnx_form.hpp>
@@ -19,7 +19,7 @@ KOKKOS_INLINE_FUNCTION S sigmoid(S x) {
   return S(1) / (S(1) + math::exp(-x));
 }
 
-/// The value and derivative of f at one place; f is chosen when the kernel is compiled.
+/// Value and derivative of f at one element. f is chosen at compile time.
 template <class S>
 struct Relu {
   KOKKOS_INLINE_FUNCTION static S value(S x) { return x > S(0) ? x : S(0); }
@@ -57,8 +57,8 @@ void mix(const Device& device, Tensor x, Tensor candidate, Tensor transform, Ten
       });
 }
 
-/// dcandidate = dy t f'(candidate), dtransform = dy (f(candidate) - x) t (1 - t), dx = dy (1 - t): the part
-/// of x that is carried; the products add theirs.
+/// dcandidate = dy t f'(candidate), dtransform = dy (f(candidate) - x) t (1 - t), and dx = dy (1 - t) for the
+/// part of x that passes through. The backward of the products adds the rest of dx.
 template <class T, class F>
 void mix_backward(const Device& device, Tensor x, Tensor candidate, Tensor transform, Tensor dy,
                   Tensor dcandidate, Tensor dtransform, Tensor dx) {
@@ -114,8 +114,8 @@ class Highway final : public Layer, public HasOnnxForm {
                                       .initializer = Initializer::constant,
                                       .decay = false,
                                       .value = bias_});
-    candidate_ = plan.buffer("candidate", {tokens, width}, Lifetime::saved);  // before f
-    transform_ = plan.buffer("transform", {tokens, width}, Lifetime::saved);  // before the sigmoid
+    candidate_ = plan.buffer("candidate", {tokens, width}, Lifetime::saved);  // input of f
+    transform_ = plan.buffer("transform", {tokens, width}, Lifetime::saved);  // input of the sigmoid
     dcandidate_ = plan.buffer("candidate_gradient", {tokens, width}, Lifetime::backward);
     dtransform_ = plan.buffer("transform_gradient", {tokens, width}, Lifetime::backward);
     plan.row_wise();

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Attention of each sequence over itself, the base of the attention layers in this folder:
-//   qkv = x Wqkv^T + b,  context = attention of q, k and v per head,  y = context Wout^T + b
-// AttentionOverSelf has the two products; MultiHeadAttention between them context = softmax(q k^T / sqrt(D) +
-// bias) v (Vaswani et al. 2017). A variant of it chooses the bias and the keys a query sees through
-// `pattern`, turns queries and keys by their position, or learns the bias. In a decoder the mask is causal,
-// and generation keeps keys and values from pass to pass. The weights (T, T) are never kept: backward, and
-// code that shows them, compute them again from qkv and the log of their sums. Read next: self_attention.cpp,
-// the plain one; rotary_attention.cpp, the one that turns;
-// linear_attention.cpp, another attention; cross_attention.cpp, over another stack.
+// The base classes of the attention layers in this folder: qkv = x Wqkv^T + b, context = attention of q, k
+// and v per head, y = context Wout^T + b. AttentionOverSelf has the two products; MultiHeadAttention adds
+// context = softmax(q k^T / sqrt(D) + bias) v (Vaswani et al. 2017), of which layers change `pattern` (bias
+// and visible keys), turn() or bias(). The weights (T, T) are never kept: they are computed again from qkv.
+// Read next: self_attention.cpp, rotary_attention.cpp, linear_attention.cpp.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +23,7 @@ namespace encore_multi_head_attention {
 
 using namespace encore;
 
-/// Returns the options of heads and products, which every attention layer has.
+/// Returns the options of heads and products, which all attention layers have.
 inline Schema head_schema() {
   Schema schema;
   schema
@@ -40,7 +36,7 @@ inline Schema head_schema() {
   return encore_layers::add_bias_option(schema);
 }
 
-/// Returns those and the dropout of softmax attention.
+/// Returns the options of head_schema() and the dropout of softmax attention.
 inline Schema attention_schema() {
   return head_schema().number("attention_dropout", 0.0,
                               {.help = "probability of dropping an attention weight in training",
@@ -49,12 +45,12 @@ inline Schema attention_schema() {
                                .exclusive_max = true});
 }
 
-/// Returns those of attention whose scores are q k^T / sqrt(D).
+/// Returns the options of attention_schema() and those of scores q k^T / sqrt(D).
 inline Schema scaled_attention_schema() {
   return attention_schema().boolean("scaled", true, {.help = "divide scores by the root of D; false in T5"});
 }
 
-/// H heads of D channels, made by products with a bias or without.
+/// H heads of D channels, and whether their products have a bias.
 struct Heads {
   std::int64_t count = 1, size = 0;
   bool bias = true;
@@ -62,8 +58,8 @@ struct Heads {
   std::int64_t width() const { return count * size; }
 };
 
-/// Reads the options `heads` and `head_size`. Throws OptionError if the heads do not divide the width and
-/// have no size of their own, or if they have more channels than a tensor may have.
+/// Reads the options `heads` and `head_size`. Throws OptionError if the width is not divisible by the heads
+/// and head_size is not set, or if the heads have more channels than a tensor may have.
 inline Heads heads_of(const Options& options, const LayerContext& context) {
   constexpr std::int64_t most_channels = 65536;
   const bool bias = options.flag("bias");
@@ -75,14 +71,14 @@ inline Heads heads_of(const Options& options, const LayerContext& context) {
                                        std::to_string(most_channels));
   if (heads.size > 0) return heads;
   if (context.width % heads.count == 0) return {heads.count, context.width / heads.count, bias};
-  std::int64_t nearest = heads.count;  // the next smaller number that divides; 1 always does
+  std::int64_t nearest = heads.count;  // largest smaller number of heads that divides the width
   while (context.width % nearest != 0) --nearest;
   throw OptionError("heads", std::to_string(heads.count) +
                                  " heads do not divide model.width = " + std::to_string(context.width) +
                                  ": " + std::to_string(nearest) + " would, or set head_size");
 }
 
-/// Holds both products; the derived class computes what is between them.
+/// The base class with both products; a derived class computes the attention between them.
 class AttentionOverSelf : public Layer, public MultipliesRows, public HasOnnxForm {
  public:
   explicit AttentionOverSelf(const Heads& heads) : heads_(heads) {}
@@ -128,8 +124,9 @@ class AttentionOverSelf : public Layer, public MultipliesRows, public HasOnnxFor
 
  protected:
   const Heads& heads() const { return heads_; }
-  /// Returns the weighted values v of softmax attention with these scores (batch, H, length, length) in a
-  /// graph. seen: whether a query sees a key, (length, length) bool, beside the mask of padding; "": always.
+  /// Returns, in an ONNX graph, the weighted values v of softmax attention with these scores (batch, H,
+  /// length, length). `seen` (length, length) bool: whether a query may see a key, in addition to the mask of
+  /// padding; "": always.
   static OnnxValue onnx_softmax(OnnxGraph& graph, const OnnxValue& scores, const OnnxValue& seen,
                                 const OnnxValue& v) {
     OnnxValue keys = graph.unsqueezed(graph.mask(), {1, 2});  // (batch, 1, 1, length)
@@ -137,30 +134,30 @@ class AttentionOverSelf : public Layer, public MultipliesRows, public HasOnnxFor
     const OnnxValue masked = graph.node("Where", {keys, scores, graph.number(-1e9)});
     return graph.product(graph.node("Softmax", {masked}, {{"axis", std::int64_t{-1}}}), v);
   }
-  /// Returns which keys a query of a decoder sees; "" elsewhere.
+  /// Returns which keys a query of a decoder may see; "" if it is not a decoder.
   static OnnxValue onnx_before(OnnxGraph& graph, bool causal) {
     return causal ? graph.node("LessOrEqual", {graph.distances(), graph.integer(0)}) : OnnxValue();
   }
-  /// Returns the queries (0), keys (1) or values (2) in qkv (N, 3 H D).
+  /// Returns the queries (0), keys (1) or values (2), a third of qkv (N, 3 H D).
   static kernels::Slice part(Tensor qkv, std::int64_t number) {
     const std::int64_t inner = qkv.extent(1) / 3;
     return {qkv, number * inner, inner};
   }
   Tensor qkv(const Step& step) const { return step.buffer(qkv_); }
-  /// Implements HasAttentionWeights::mixing.
+  /// Implements HasAttentionWeights::mixing for derived classes.
   HasAttentionWeights::Mixing mixing(const Step& step) const {
     return {.values = part(qkv(step), 2), .mixed = step.buffer(context_)};
   }
 
  private:
-  /// Plans what attention itself needs.
+  /// Declares the parameters and buffers of the attention.
   virtual void declare_attention(LayerPlan& plan) = 0;
   /// Computes context (N, H D) from qkv (N, 3 H D).
   virtual void attend(const Step& step, Tensor qkv, Tensor context) = 0;
   /// Computes dqkv (N, 3 H D) from dcontext (N, H D).
   virtual void attend_backward(const Step& step, Tensor qkv, Tensor context, Tensor dcontext,
                                Tensor dqkv) = 0;
-  /// Returns the context from queries, keys and values in a graph, all (batch, H, length, D).
+  /// Returns the context in an ONNX graph; queries, keys and values are (batch, H, length, D).
   virtual OnnxValue onnx_attention(OnnxGraph& graph, const OnnxValue& q, const OnnxValue& k,
                                    const OnnxValue& v) const = 0;
 
@@ -173,7 +170,8 @@ class MultiHeadAttention : public AttentionOverSelf, public HasAttentionWeights,
  public:
   static Schema options() { return scaled_attention_schema(); }
 
-  /// `pattern`: what makes a variant of it (alibi, window); heads and dropout come from the options.
+  /// `pattern`: biases and visible keys of a variant (alibi, window); heads and dropout come from the
+  /// options.
   MultiHeadAttention(const Options& options, const LayerContext& context,
                      kernels::AttentionOptions pattern = {})
       : AttentionOverSelf(heads_of(options, context)), pattern_(pattern) {
@@ -183,13 +181,13 @@ class MultiHeadAttention : public AttentionOverSelf, public HasAttentionWeights,
     pattern_.scaled = options.flag("scaled");
   }
 
-  /// Counts q k^T and p v over the pairs of a query and a visible key.
+  /// Counts q k^T and p v over all pairs of a query and a visible key.
   double row_multiply_adds(const BatchSize& size) const override {
     const auto length = static_cast<double>(size.longest), sequences = static_cast<double>(size.sequences);
     const double farthest = std::max(length - 1.0, 0.0);
     const double reach =
         pattern_.window == 0 ? farthest : std::min(farthest, static_cast<double>(pattern_.window));
-    double one_side = length * reach - reach * (reach + 1.0) / 2.0;  // keys before a query
+    double one_side = length * reach - reach * (reach + 1.0) / 2.0;  // number of keys before all queries
     if (pattern_.stride > 0)
       for (auto distance = static_cast<double>(pattern_.stride); distance <= farthest;
            distance += static_cast<double>(pattern_.stride))
@@ -240,7 +238,7 @@ class MultiHeadAttention : public AttentionOverSelf, public HasAttentionWeights,
 
   static Parts parts(Tensor qkv) { return {part(qkv, 0), part(qkv, 1), part(qkv, 2)}; }
 
-  /// Attends from the queries of new rows to the keys of all rows of their text, except later ones.
+  /// Attends from the queries of new rows to the keys of all earlier rows of their sequence, and their own.
   void attend_to_cache(const Step& step, const RowSet& cache, Tensor qkv, Tensor context) const {
     const std::int64_t inner = context.extent(1);
     const Tensor kept = step.buffer(kept_);  // keys and values: (cache rows, 2 H D)
@@ -249,11 +247,11 @@ class MultiHeadAttention : public AttentionOverSelf, public HasAttentionWeights,
                        {kept, 0, inner}, {kept, inner, inner}, context, step.buffer(log_sum_));
   }
 
-  /// Changes the queries and keys in qkv (N, 3 H D) before their product.
+  /// Changes the queries and keys in qkv (N, 3 H D) before their product, for example by a rotation.
   virtual void turn(const Step&, Tensor) const {}
-  /// Turns the gradient of the changed qkv (N, 3 H D) into that of the original one.
+  /// Computes the gradient of the original qkv (N, 3 H D) from that of the changed one, in place.
   virtual void turn_backward(const Step&, Tensor) const {}
-  /// Returns the bias of the scores and the place of its gradient (kernels.hpp); empty without a bias.
+  /// Returns the bias of the scores and the location of its gradient (kernels.hpp); empty without a bias.
   virtual Tensor bias(const Step&) const { return {}; }
   virtual Tensor bias_gradient(const Step&) const { return {}; }
 
@@ -266,10 +264,10 @@ class MultiHeadAttention : public AttentionOverSelf, public HasAttentionWeights,
     if (const OnnxValue bias = onnx_bias(graph); !bias.empty()) scores = graph.add(scores, bias);
     return onnx_softmax(graph, scores, onnx_seen(graph), v);
   }
-  /// Exports turn() of queries or keys (batch, H, length, D), and bias() (H, length, length), or "".
+  /// Exports turn() of queries or keys (batch, H, length, D).
   virtual OnnxValue onnx_turned(OnnxGraph&, const OnnxValue& x) const { return x; }
   virtual OnnxValue onnx_bias(OnnxGraph&) const { return {}; }
-  /// Exports which keys the pattern lets a query see.
+  /// Exports which keys a query may see by the pattern.
   OnnxValue onnx_seen(OnnxGraph& graph) const {
     OnnxValue seen;
     if (pattern_.window > 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Product: y = x W^T + b, or without b, a part of the layers of this folder: its parameters, its forward and
-// its backward. Place in the flow: multi_head_attention.hpp, feed_forward.cpp.
+// Product: y = x W^T + b, optionally without b: its parameters, forward pass and backward pass. Layers of
+// this folder (attention, feed forward) are made of it. Parameter names are fixed: checkpoints contain them.
 #pragma once
 
 #include <string>
@@ -13,14 +13,14 @@ namespace encore_layers {
 
 using namespace encore;
 
-/// Adds the option `bias` of a layer whose products may lack one.
+/// Adds the option `bias` to the schema of a layer.
 inline Schema& add_bias_option(Schema& schema) {
   return schema.boolean("bias", true, {.help = "add a bias to products; false in T5"});
 }
 
 class Product {
  public:
-  /// Makes the parameters "NAME.weight" (out, in) and, if it has one, "NAME.bias" (out).
+  /// Declares the parameters "NAME.weight" (out, in) and, with `has_bias`, "NAME.bias" (out).
   void declare(LayerPlan& plan, const std::string& name, std::int64_t out, std::int64_t in, bool has_bias) {
     weight_ = plan.matrix(name + ".weight", out, in);
     has_bias_ = has_bias;
@@ -33,7 +33,7 @@ class Product {
     kernels::linear(step.device(), x, step.parameter(weight_), has_bias_ ? step.parameter(bias_) : Tensor(),
                     activation, y);
   }
-  /// Does the same in a graph, without an activation.
+  /// Returns y in an ONNX graph, without an activation.
   OnnxValue onnx_form(OnnxGraph& graph, const OnnxValue& x) const {
     return has_bias_ ? graph.linear(x, weight_, bias_) : graph.linear(x, weight_);
   }
@@ -42,12 +42,13 @@ class Product {
     kernels::linear_backward_parameters(step.device(), dy, x, step.gradient(weight_),
                                         has_bias_ ? step.gradient(bias_) : Tensor());
   }
-  /// Does the same, then computes dx (R, in).
+  /// Adds the gradients of W and b, then computes dx (R, in).
   void backward(const Step& step, Tensor dy, Tensor x, Tensor dx) const {
     backward_parameters(step, dy, x);
     kernels::linear_backward_input(step.device(), dy, step.parameter(weight_), dx);
   }
-  /// Does the same if x was activation(...): dx times activation'(saved), see kernels.hpp.
+  /// Does the same if x is the result of an activation: dx is multiplied by activation'(saved), see
+  /// kernels.hpp.
   void backward(const Step& step, Tensor dy, Tensor x, Tensor dx, kernels::Activation activation,
                 Tensor saved) const {
     backward_parameters(step, dy, x);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Layer "relative_attention": attention with a learned bias for each bucket of distances (Raffel et al. 2020,
-// section 2.1): score_ij = q_i k_j / sqrt(D) + table[bucket of j - i][head], without the division if
-// scaled = false, as in T5. The layers of a stack share one table, that of its first block. Near distances
-// have buckets of their own, farther ones share them (kernels.hpp, DistanceBuckets). Place in the flow:
-// multi_head_attention.hpp has the products and the attention.
+// section 2.1): score_ij = q_i k_j / sqrt(D) + table[bucket of j - i][head]; with scaled = false, as in T5,
+// without the division. All layers of a stack share the table of its first block. Small distances have a
+// bucket each, larger ones share buckets (kernels.hpp, DistanceBuckets). Read next: multi_head_attention.hpp.
 #include <cmath>
 
 #include "multi_head_attention.hpp"
@@ -38,7 +37,7 @@ class RelativeAttention final : public MultiHeadAttention {
                  .causal = context.causal},
         max_length_(context.max_length),
         first_block_(context.first_block) {
-    const std::int64_t single = buckets_.count / (context.causal ? 2 : 4);  // distances with their own bucket
+    const std::int64_t single = buckets_.count / (context.causal ? 2 : 4);  // distances that have own buckets
     if (buckets_.farthest <= single)
       throw OptionError("max_distance", std::to_string(buckets_.count) +
                                             " buckets hold the distances below " + std::to_string(single) +
@@ -75,7 +74,7 @@ class RelativeAttention final : public MultiHeadAttention {
   Tensor bias(const Step& step) const override { return step.buffer(bias_); }
   Tensor bias_gradient(const Step& step) const override { return step.buffer(dbias_); }
   OnnxValue onnx_bias(OnnxGraph& graph) const override {
-    const std::int64_t farthest = buckets_.farthest;  // from here all distances share a bucket
+    const std::int64_t farthest = buckets_.farthest;  // from this distance on all share a bucket
     std::vector<std::int64_t> bucket_at;
     for (std::int64_t distance = -farthest; distance <= farthest; ++distance)
       bucket_at.push_back(kernels::bucket_of(buckets_, distance));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Layer "rotary_attention": attention with rotary positions (Su et al. 2021). Queries and keys are turned by
-// angles that grow with their position, so that a score depends only on the distance of the two tokens. A
-// rotation is undone by the opposite one, which is also its backward.
+// Layer "rotary_attention": attention with rotary positions (Su et al. 2021). Queries and keys are rotated by
+// angles that grow with their position, so that a score depends only on the distance of the two tokens. The
+// opposite rotation is the backward pass. Read next: multi_head_attention.hpp.
 #include "multi_head_attention.hpp"
 
 namespace encore_rotary_attention {
@@ -27,7 +27,7 @@ class RotaryAttention final : public encore_multi_head_attention::MultiHeadAtten
                                          " channels: rotary positions turn pairs and need an even number");
     std::string hint = "; set an even model.width";
     if (context.width % 2 == 0) {
-      std::int64_t nearest = heads().count;  // the next smaller number that leaves pairs; 1 does
+      std::int64_t nearest = heads().count;  // largest smaller number of heads with an even size
       while (context.width % (2 * nearest) != 0) --nearest;
       hint = "; " + std::to_string(nearest) + " would do";
     }

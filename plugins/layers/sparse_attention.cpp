@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Layer "sparse_attention": a token attends to the tokens at most `window` places away and to every stride-th
-// token from its own place, on both sides (the strided pattern of Child et al. 2019; there the two
-// patterns are two heads or one mask, here one mask). With both near sqrt(T), which is the default for T =
-// data.max_length, two steps connect any two tokens, and time grows with T sqrt(T): keys that are
-// not seen cost nothing.
+// Layer "sparse_attention": a token attends to the tokens at most `window` positions away and to every
+// stride-th token from its own position, on both sides (the strided pattern of Child et al. 2019, here as one
+// mask for all heads). If both are near sqrt(T), the default for T = data.max_length, two layers connect any
+// two tokens, and time grows with T sqrt(T), because hidden keys cost nothing. Read next:
+// multi_head_attention.hpp.
 #include <cmath>
 
 #include "multi_head_attention.hpp"

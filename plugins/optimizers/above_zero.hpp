@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Converts the epsilon of optimizers to the type of the parameters.
+// Converts the epsilon of an optimizer to the type of the parameters. adam.cpp and lamb.cpp use it.
 #pragma once
 
 #include <limits>
 
 namespace encore {
 
-/// A value too small for T becomes its smallest normal number, since zero makes 0 / 0 of an element that
-/// has had no gradient yet, such as the row of a token that no batch had.
+/// Returns the value; if it is too small for T, the smallest normal number of T. Zero would give 0 / 0 for an
+/// element that has had no gradient yet, such as the row of a token that occurred in no batch.
 template <class T>
 T above_zero(double epsilon) {
   const T rounded = static_cast<T>(epsilon);

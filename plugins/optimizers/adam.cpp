@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Optimizers "adam" (Kingma and Ba 2015) and "adamw" (Loshchilov and Hutter 2019), with the same steps as
-// PyTorch:
-//   adam: g += decay x      adamw: x *= 1 - rate decay
-//   m += (1 - beta1) (g - m),  v = beta2 v + (1 - beta2) g^2
-//   x -= rate / (1 - beta1^step) * m / (sqrt(v) / sqrt(1 - beta2^step) + epsilon)
-// One pass over the chunks of the blocks; clipping is a factor on g, read where the gradient is read. Chunks
-// without a gradient get the same bits as if it had been read; of those at rest only x shrinks, if
-// at all.
+// Optimizers "adam" (Kingma and Ba 2015) and "adamw" (Loshchilov and Hutter 2019), with PyTorch's steps: adam
+// g += decay x, adamw x *= 1 - rate decay; then m += (1 - beta1) (g - m),  v = beta2 v + (1 - beta2) g^2,
+// x -= rate / (1 - beta1^step) * m / (sqrt(v) / sqrt(1 - beta2^step) + epsilon). Clipping is a factor on g.
+// Chunks without a gradient get the same bits as if it had been read; with moments of zero only x shrinks
+// (adamw).
 #include <cmath>
 
 #include <encore/plugin.hpp>
@@ -24,8 +21,8 @@ struct Settings {
   double beta1, beta2, epsilon, weight_decay;
 };
 
-/// Updates one element with the numbers of its parameter. The L2 penalty of a weight is added to its
-/// gradient; with decoupled decay the weight shrinks instead.
+/// Updates one element, given the numbers of its parameter. In "adam" the L2 penalty is added to the
+/// gradient; in "adamw" the value itself shrinks.
 template <class T>
 struct Rule {
   T scale, penalty, shrink, step_size;
@@ -39,7 +36,7 @@ struct Rule {
     v = square;
     x = shrink * x - step_size * moment / (Kokkos::sqrt(square) * root_factor + epsilon);
   }
-  /// An element without a gradient and with moments of zero only shrinks.
+  /// Returns whether an element without a gradient and with moments of zero can only shrink.
   KOKKOS_FORCEINLINE_FUNCTION bool rests() const {
     T x = T(0), m = T(0), v = T(0);
     (*this)(T(0), x, m, v);

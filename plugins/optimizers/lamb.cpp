@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Optimizer "lamb" (You et al. 2020, algorithm 2): Adam's step with decoupled decay, rescaled for each
-// parameter tensor so that its length is `rate` times that of the tensor:
-//   m = beta1 m + (1 - beta1) g,  v = beta2 v + (1 - beta2) g^2
+// Optimizer "lamb" (You et al. 2020, algorithm 2): Adam's step with decoupled decay, rescaled per tensor:
+//   m = beta1 m + (1 - beta1) g,  v = beta2 v + (1 - beta2) g^2,  x -= rate ratio u,  ratio = |x| / |u|
 //   u = (m / (1 - beta1^step)) / (sqrt(v / (1 - beta2^step)) + epsilon) + decay x
-//   x -= rate ratio u,  ratio = |x| / |u|, or 1 where either is zero
-// Tensors that are not decayed (biases, norm gains) keep ratio 1, as in the authors' code: they are short,
-// and a bias that starts at zero could never leave it. Three passes: moments and norms of each chunk; the
-// ratio of each segment from its chunks in order; the update. Chunks without a gradient get the same bits as
-// if it had been read; for those with zero moments neither moments nor gradient are touched.
+// The ratio is 1 if either length is zero, and for tensors without decay (biases, norm gains), as in the
+// authors' code. Three passes: moments and norms of chunks; ratios of segments; the update.
 #include <cmath>
 
 #include <encore/plugin.hpp>
@@ -25,18 +21,18 @@ struct Settings {
   double beta1, beta2, epsilon, weight_decay, max_ratio;
 };
 
-/// Updates one element before its length is set; m and v are without the correction of their bias.
+/// Computes the step u of one element. m and v are the moments before the correction of their bias.
 template <class T>
 struct Direction {
-  T inverse1, inverse2, epsilon;  ///< 1 / (1 - beta^step) of both moments
+  T inverse1, inverse2, epsilon;  ///< 1 / (1 - beta^step) for each moment
   KOKKOS_FORCEINLINE_FUNCTION T operator()(T x, T m, T v, T decay) const {
     return m * inverse1 / (Kokkos::sqrt(v * inverse2) + epsilon) + (decay == T(0) ? T(0) : decay * x);
   }
-  /// Moments of zero make no step of their own: only the decay is left.
+  /// Returns whether moments of zero give a step of zero, so that only the decay changes a value.
   KOKKOS_FORCEINLINE_FUNCTION bool rests() const { return (*this)(T(0), T(0), T(0), T(0)) == T(0); }
 };
 
-/// Whether the moments of a chunk without a gradient are zero and stay so.
+/// Returns whether a chunk has no gradient and moments that are zero and stay so.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION bool stays_zero(ChunkGradient gradient, T scale) {
   return gradient == ChunkGradient::never && scale * T(0) == T(0);
@@ -65,7 +61,7 @@ void update(const Device& device, const Blocks& blocks, const Settings& settings
   const double weight_decay = settings.weight_decay;
   const double max_ratio = settings.max_ratio;
   double* value_squares =
-      static_cast<double*>(  // (chunks), then the squares of updates, then (segments) ratios
+      static_cast<double*>(  // (chunks), then the squares of updates, then the ratios (segments)
           device.workspace(static_cast<std::size_t>(2 * chunk_count + segment_count) * sizeof(double)));
   double* update_squares = value_squares + chunk_count;
   double* ratios = update_squares + chunk_count;

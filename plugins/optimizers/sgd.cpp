@@ -2,7 +2,7 @@
 // Optimizer "sgd": stochastic gradient descent with momentum (Polyak 1964) or Nesterov's, as in PyTorch:
 //   g += decay x,  m = momentum m + g,  x -= rate (nesterov ? g + momentum m : m)
 // In the first step m is zero, so it starts as the gradient. Chunks without a gradient get the same bits as
-// if it had been read; those at rest are skipped.
+// if it had been read; chunks that cannot change are skipped.
 #include <encore/plugin.hpp>
 #include <encore/rows.hpp>
 #include <encore/sliced_update.hpp>
@@ -17,7 +17,7 @@ struct Settings {
   bool nesterov;
 };
 
-/// Updates one element with the numbers of its parameter.
+/// Updates one element, given the numbers of its parameter.
 template <class T>
 struct Rule {
   T rate, decay, scale, momentum;
@@ -29,7 +29,7 @@ struct Rule {
     m = moment;
     x -= rate * (nesterov ? gradient + momentum * moment : moment);
   }
-  /// An element without a gradient and with a moment of zero stays as it is.
+  /// Returns whether an element without a gradient and with a moment of zero stays unchanged.
   KOKKOS_FORCEINLINE_FUNCTION bool rests() const {
     T x = T(0), m = T(0);
     (*this)(T(0), x, m);

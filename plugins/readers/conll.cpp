@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads line by line, and reports all invalid rows at once.
+// The reader "conll": turns files of one token per line into sentences, and reports all invalid rows at once.
+// conll_plugin.cpp registers it. Read conll.hpp first.
 #include "conll.hpp"
 
 #include <algorithm>
@@ -18,7 +19,7 @@
 namespace encore::conll {
 namespace {
 
-/// "2 of 140 sentences are skipped for 3 rows that cannot be read; the first: train.conll:7: ..."
+/// Returns "2 of 140 sentences are skipped for 3 rows that cannot be read; the first: train.conll:7: ..."
 std::string skipped_message(std::int64_t skipped, std::size_t kept, const RowProblems& problems) {
   if (skipped == 0) return "";
   return std::to_string(skipped) + " of " + std::to_string(static_cast<std::int64_t>(kept) + skipped) +
@@ -47,14 +48,14 @@ std::string Dataset::malformed_message() const {
 
 namespace {
 
-/// Works as parse(), but adds what is wrong with rows to `problems`, and a set may be empty.
+/// Like parse(), but adds invalid rows to `problems`, and the set may be empty.
 Dataset parse_rows(std::string_view text, const std::string& name, const Format& format,
                    RowProblems& problems) {
   Dataset set;
   while (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
 
   Sentence sentence;
-  std::vector<std::int64_t> first_lines;  // of each sentence; its rows follow one another
+  std::vector<std::int64_t> first_lines;  // first line of each sentence; its rows follow it
   std::vector<std::string_view> columns;
   const std::int64_t bad_before = problems.count();
   std::int64_t expected = 0;
@@ -65,7 +66,7 @@ Dataset parse_rows(std::string_view text, const std::string& name, const Format&
     }
   }
   std::int64_t first_line = 0;
-  bool is_whole = true;  // no row of the sentence is bad
+  bool is_whole = true;  // the sentence has no invalid row
   const auto finish_sentence = [&] {
     if (!is_whole) {
       ++set.skipped_sentences;
@@ -121,7 +122,7 @@ Dataset parse_rows(std::string_view text, const std::string& name, const Format&
   return set;
 }
 
-/// Notes what was skipped. Throws Error if a set has no sentence.
+/// Stores the note about skipped sentences. Throws Error if the set has no sentence.
 void finish(Dataset& set, const std::string& name, const std::string& what, const RowProblems& problems) {
   set.skipped = skipped_message(set.skipped_sentences, set.sentences.size(), problems);
   if (set.sentences.empty())
@@ -143,7 +144,7 @@ Dataset parse(std::string_view text, const std::string& name, const std::string&
 std::string text_of(const Records::TextLists& words, const Records::TextLists& tags, const Format& format) {
   const char delimiter = format.delimiter == ' ' ? '\t' : format.delimiter;
   const auto token = static_cast<std::size_t>(format.token_column) - 1;
-  // The last column is the one behind the token.
+  // The label is in the column after the token.
   const std::size_t label = place_of_label(format, format.token_column + 1);
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i) {

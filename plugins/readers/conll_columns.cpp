@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the token and the label of a row, and what is wrong with a row.
+// The columns of CoNLL files: splits a row, finds its token and label, maps labels, and describes what is
+// wrong with a row. conll.cpp and conll_questions.cpp call it. Read conll_columns.hpp first.
 #include "conll_columns.hpp"
 
 #include <cctype>
@@ -12,7 +13,7 @@
 namespace encore::conll {
 namespace {
 
-/// Returns what is wrong with the columns of a row, or "". For columns that were chosen.
+/// Returns what is wrong with the columns of a row, or "", if the options name the columns.
 std::string problem_of_chosen(std::span<const std::string_view> columns, const Format& format) {
   const auto count = static_cast<std::int64_t>(columns.size());
   const std::string parted = format.delimiter == ' '    ? "tabs or blanks"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reader "conll" as a plugin.
+// Registers the reader "conll" as a plugin. It is a file of its own so that tests can link the reader without
+// it.
 #include <encore/plugin.hpp>
 
 #include "conll.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads and writes by one walk over the lines, so that both see the same rows.
+// Predicting files in the format "conll": reads the words, and adds a column with the answers. Both use
+// for_each_row below, so that they see the same rows. Read conll_questions.hpp first.
 #include "conll_questions.hpp"
 
 #include <map>
@@ -16,18 +17,18 @@
 namespace encore::conll {
 namespace {
 
-/// A row that asks for the label of its word.
+/// A row whose word shall be labelled.
 struct AskedRow {
-  std::string_view line;  ///< without its end
+  std::string_view line;  ///< without its line end
   std::string_view word;
-  std::int64_t number = 0;  ///< of the line
+  std::int64_t number = 0;  ///< number of the line
   std::int64_t columns = 0;
 };
 
-/// The shape of a file's rows, by the first row that cannot be a comment.
+/// The shape of the rows of a file, taken from the first row that cannot be a comment.
 struct Shape {
   std::int64_t columns = 0;  ///< 0: there is no such row
-  bool has_tags = false;     ///< it has the tag of an entity in the column of the label
+  bool has_tags = false;     ///< the label column holds a tag of an entity
 };
 
 Shape shape_of(std::string_view text, const Format& format) {
@@ -44,8 +45,9 @@ Shape shape_of(std::string_view text, const Format& format) {
   return shape;
 }
 
-/// In a file with tags it decides as `read` does. Without them a line with the columns of a row is a row,
-/// unless only blanks separate its columns and the mark is a column, as in "# words".
+/// Returns whether a line is a comment. In a file with tags, decides as `read` does. Without tags, a line
+/// with the columns of a row is a row, unless only blanks separate its columns and the mark is a column, as
+/// in "# words".
 bool is_comment_here(std::string_view line, const Format& format, const Shape& shape,
                      std::vector<std::string_view>& columns) {
   if (format.comment.empty() || !line.starts_with(format.comment)) return false;
@@ -59,7 +61,8 @@ bool is_comment_here(std::string_view line, const Format& format, const Shape& s
          (behind.empty() || behind.front() == ' ' || behind.front() == '\t');
 }
 
-/// Returns what is wrong with the columns of a row, or "". `expected` columns, 0 before the first row.
+/// Returns what is wrong with the columns of a row, or "". `expected`: number of columns; 0 before the first
+/// row.
 std::string problem_of_question(std::span<const std::string_view> columns, const Format& format,
                                 std::int64_t expected) {
   const std::int64_t count = std::ssize(columns);
@@ -84,7 +87,7 @@ std::string_view without_mark(std::string_view text) {
   return text;
 }
 
-/// Calls take_row(AskedRow) for each row, and end_sentence() behind each sentence and perhaps more often.
+/// Calls take_row(AskedRow) for each row, and end_sentence() after each sentence, perhaps several times.
 /// Returns the notes. Throws Error as questions_in does.
 template <class TakeRow, class EndSentence>
 std::vector<std::string> walk(std::string_view text, const std::string& name, const Format& format,
@@ -109,7 +112,7 @@ std::vector<std::string> walk(std::string_view text, const std::string& name, co
       continue;
     }
     expected = std::ssize(columns);
-    // A row with one column is read as if a tab followed it.
+    // A row with a single column is treated as if a tab followed.
     const std::string_view word = columns[static_cast<std::size_t>(format.token_column) - 1];
     take_row(AskedRow{.line = line,
                       .word = expected == 1 ? trimmed(word) : word,
@@ -123,15 +126,15 @@ std::vector<std::string> walk(std::string_view text, const std::string& name, co
   return notes;
 }
 
-/// A row up to the end of its last column. White space behind that belongs to no column, unless a character
-/// of its own parts the columns: a new column goes in front of it.
+/// Returns the row up to the end of its last column, where a new column is inserted. White space after it
+/// belongs to no column, unless the columns have a separator of their own.
 std::string_view columns_of(const AskedRow& row, const Format& format) {
   if (format.delimiter != ' ') return row.line;
   const std::string_view line = trimmed(row.line);
   return row.line.substr(0, static_cast<std::size_t>(line.data() + line.size() - row.line.data()));
 }
 
-/// Returns the separator between a new column of a row and the one before it.
+/// Returns the separator to write between the last column of a row and a new one.
 char delimiter_of_row(const AskedRow& row, const Format& format) {
   if (format.delimiter != ' ') return format.delimiter;
   return row.columns > 1 && columns_of(row, format).find('\t') == std::string_view::npos ? ' ' : '\t';

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A CoNLL file whose labels are ignored, because they are missing or because a model gives them: its words,
-// and the same file with a column for the model's labels. Place in the flow: the reader "conll" (conll.hpp)
-// for `exp predict --format conll --file FILE`.
+// Reads a CoNLL file whose labels are missing or ignored, and writes the same file with a column of the
+// model's labels. The reader "conll" (conll.hpp) calls it for `exp predict --format conll --file FILE`.
 #pragma once
 
 #include <string>
@@ -13,12 +12,12 @@
 namespace encore::conll {
 
 /// Returns the words of each sentence from the column of the token. All rows need that column and the same
-/// number of columns; they may lack the label, or have it in any other column. Throws Error naming file and
-/// line of all invalid rows, up to a limit.
+/// number of columns; the label may be missing, or in any other column. Throws an Error with file and line of
+/// all invalid rows, up to a limit.
 Records questions_in(const InputText& file, const Format& format);
 
-/// Returns the file with one more column in each row: the label of its word in `labels`. It is separated as
-/// the other columns are, by a tab if there is only one. Throws Error if a label contains the delimiter.
+/// Returns the file with one more column per row: the label of its word from `labels`. The separator is that
+/// of the other columns, or a tab if there is only one. Throws Error if a label contains the delimiter.
 std::string with_labels(const InputText& file, const Records::TextLists& labels, const Format& format);
 
 }  // namespace encore::conll

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Distinguishes rows from comments by their columns: tokens may begin with the mark too ("#fun").
+// Lines of CoNLL files: distinguishes rows, comments and ends of sentences. A token may begin with the
+// comment mark too ("#fun"), so the number of columns decides. Read conll_rows.hpp first.
 #include "conll_rows.hpp"
 
 #include <map>
@@ -35,8 +36,8 @@ std::string_view first_row(std::string_view text, const Format& format) {
   return {};
 }
 
-/// A line is a row if it has as many columns as other rows, and a label if one is due. Blanks alone do not
-/// make "# words" a row if labels may be any word.
+/// Returns whether a line is a comment. It is a row if it has as many columns as other rows, and a label if
+/// one is expected. If labels may be any word, blanks alone do not make "# words" a row.
 bool is_comment(std::string_view line, const Format& format, std::int64_t expected,
                 std::vector<std::string_view>& columns) {
   if (format.comment.empty() || !line.starts_with(format.comment)) return false;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decides which lines of a CoNLL file are rows, comments, or ends of sentences. Place in the flow: conll.cpp
-// reads rows with their labels, conll_questions.cpp rows whose labels are ignored. Read next:
-// conll_columns.hpp.
+// Decides which lines of a CoNLL file are rows, comments, or ends of sentences. conll.cpp calls it for rows
+// with labels, conll_questions.cpp for rows whose labels are ignored. Read next: conll_columns.hpp.
 #pragma once
 
 #include <cstdint>
@@ -14,22 +13,22 @@
 
 namespace encore::conll {
 
-/// Whether a line without the white space around it ends a sentence: it is empty or begins with -DOCSTART-.
+/// Returns whether a line, trimmed, ends a sentence: it is empty or begins with -DOCSTART-.
 bool parts_sentences(std::string_view line, char delimiter);
 
-/// Returns the columns of a line. White space in front stays: a tab there follows an empty token. Behind, an
-/// empty column counts if the columns have a separator of their own.
+/// Splits a line into columns. White space before the first column stays, because a tab there follows an
+/// empty token. An empty last column counts if the columns have a separator of their own.
 void split_row(std::string_view whole, const Format& format, std::vector<std::string_view>& columns);
 
 /// Returns the first row that cannot be a comment, or an empty one.
 std::string_view first_row(std::string_view text, const Format& format);
 
-/// Whether a line is a comment in a file whose rows have `expected` columns and a label; 0: unknown.
-/// `columns` is memory for the work.
+/// Returns whether a line is a comment, in a file whose rows have `expected` columns and a label (0:
+/// unknown). `columns` is scratch memory.
 bool is_comment(std::string_view line, const Format& format, std::int64_t expected,
                 std::vector<std::string_view>& columns);
 
-/// Returns what is wrong with a first row that names its columns, or "".
+/// Returns what is wrong with a first row that contains headings, or "".
 std::string problem_of_heading(std::span<const std::string_view> columns, const Format& format);
 
 }  // namespace encore::conll

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Helpers for readers of JSON: a limit on the depth of values, and the line and column of a byte. Place in
-// the flow: squad.cpp, jsonl.cpp.
+// Helpers for readers of JSON (squad.cpp, jsonl.cpp): a limit on the depth of values, and the line and column
+// of a byte for messages.
 #pragma once
 
 #include <algorithm>
@@ -21,11 +21,11 @@ inline std::string place_in(std::string_view text, std::size_t byte) {
   return std::to_string(1 + count_line_ends(before)) + ":" + std::to_string(before.size() - begin + 1);
 }
 
-/// Values that are nested deeper are refused.
+/// Values that are nested deeper than this are refused.
 inline constexpr std::size_t most_json_levels = 32;
 
-/// Returns the first bracket that opens more levels, or nothing. The parser reads any depth, but code that
-/// walks over its result would overflow the stack.
+/// Returns the position of the first bracket beyond the limit, or nothing. The parser reads any depth, but
+/// code that walks over its result would overflow the stack.
 inline std::optional<std::size_t> too_deep(std::string_view json) {
   std::size_t depth = 0;
   bool quoted = false;

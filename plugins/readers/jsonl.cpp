@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads line by line. Each problem is a sentence, so that all lines are reported at once.
+// The reader "jsonl": reads records from JSON objects, one per line, and reports all invalid lines at once.
+// Read jsonl.hpp first.
 #include "jsonl.hpp"
 
 #include <algorithm>
@@ -27,7 +28,7 @@ bool is_blank(std::string_view text) {
 constexpr const char* one_per_line =
     "expected one object per line, as jq -c '.[]' FILE writes the objects of an array";
 
-/// Returns what is wrong with a line of an array or object that spans several lines, or "".
+/// Returns what is wrong if the line is part of an array or object that spans several lines, or "".
 std::string problem_of_part(std::string_view line) {
   const std::string_view text = trimmed(line);
   if (text == "[" || text == "]" || text == "{" || text == "}" || text.ends_with(',') ||
@@ -38,7 +39,7 @@ std::string problem_of_part(std::string_view line) {
   return "";
 }
 
-/// Returns the value as a name, or nothing if it is not a name.
+/// Returns the value as the name of a label, or nothing if it cannot be one.
 std::optional<std::string> name_in(const Json& value) {
   if (value.is_number_integer() || value.is_boolean()) return value.dump();
   if (!value.is_string() || is_blank(value.get_ref<const std::string&>())) return std::nullopt;
@@ -65,7 +66,7 @@ Json json_of(const T& value) {
   return value;
 }
 
-/// Returns a key for each field of answers that no object of a text has: "predicted_label", or
+/// Returns a key for each field of answers that no object of the file uses: "predicted_label", or
 /// "predicted_label_2".
 std::vector<std::string> free_keys(std::string_view text, const Records& answers) {
   std::set<std::string> taken;
@@ -88,7 +89,7 @@ std::string key_text(const std::string& key) {
   return "\"" + key + "\"";
 }
 
-/// Throws OptionError if options of a text are given beside those of a source and its target.
+/// Throws OptionError if options of a single text are set together with those of a source and its target.
 void require_pair_options(const Options& options) {
   for (const char* option : {"source_key", "target_key"})
     if (options.text(option).empty())
@@ -111,7 +112,7 @@ void require_pair_options(const Options& options) {
 
 }  // namespace
 
-/// The records that were read so far.
+/// The records read so far, and what is wrong with lines.
 struct JsonlReader::Taken {
   Records::Texts texts = {}, second_texts = {}, labels = {};
   Records::SpanLists spans = {};
@@ -165,7 +166,7 @@ JsonlReader::JsonlReader(const Options& options, const ReaderContext&)
 
 // --- reading ---
 
-/// Takes a line. Returns what is wrong with it, or "" if it was taken.
+/// Reads a line into `taken`. Returns what is wrong with it, or "".
 std::string JsonlReader::take(std::string_view line, Sight sight, Taken& taken) const {
   if (line.size() > most_bytes)
     return "this line has " + std::to_string(line.size()) + " bytes: expected at most " +
@@ -281,7 +282,7 @@ std::optional<Records> JsonlReader::read_questions(const InputText& file) const 
   return records;
 }
 
-/// Text before the bracket that closes an object, so that its own members stay as they are.
+/// Inserts the answers before the bracket that closes each object, so that its own members stay unchanged.
 std::string JsonlReader::write_answers(const InputText& file, const Records& answers) const {
   const std::string_view text = without_mark(file.text);
   const std::vector<std::string> keys = free_keys(text, answers);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reader "jsonl": one JSON object per line; two or three keys are read: a text, perhaps a second one, and
-// a label, a list of labels or a number; or a source and its target. Place in the flow: the text of a file ->
-// Records, of which a task makes examples. Read next: tsv.hpp, which gives the same fields.
+// The reader "jsonl": one JSON object per line, of which two or three keys are read: a text, perhaps a second
+// text, and a label, a list of labels or a number; or a source and its target. The flow is: text of a file ->
+// Records, of which a task makes examples. Read next: tsv.hpp, which makes the same fields.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace encore::jsonl {
 
-/// The kind of the label, and the field that it becomes.
+/// The kind of label, which determines the field of the records.
 enum class LabelType : std::uint8_t { text, list, number };
 
 class JsonlReader final : public Reader {
@@ -32,31 +32,31 @@ class JsonlReader final : public Reader {
     return {"text2", "labels", "number", "spans", "source", "target"};
   }
 
-  /// The length beyond which a line is refused.
+  /// Longer lines are refused.
   static constexpr std::size_t most_bytes = std::size_t{1} << 24;
 
-  /// Throws OptionError: no key for the text, one key for two things, a source without a target or with
-  /// options of a text.
+  /// Throws OptionError for: no key for the text, one key with two roles, a source without a target, or a
+  /// source with options of a single text.
   JsonlReader(const Options& options, const ReaderContext& context);
 
-  /// Accepts a byte order mark, CRLF and empty lines; ignores other keys. If a label is a name, a whole
-  /// number or a truth value is also a name. Throws Error naming file and line of everything that is not a
+  /// Accepts a byte order mark, CRLF and empty lines; ignores other keys. If the label is a name, whole
+  /// numbers and truth values count as names. Throws an Error with file and line for everything that is not a
   /// JSON object, is too deep or too long, lacks a key or a value of its type, or has invalid span marks (all
-  /// such lines at once, up to a limit; or notes them with bad_rows = "skip"), and for an empty set.
+  /// such lines at once, up to a limit; with bad_rows = "skip" they become a note), and for an empty set.
   Records read(std::span<const InputText> files, const std::string& what) const override;
-  /// A record without text becomes an empty line.
+  /// Writes one object per line; a record without text becomes an empty line.
   std::string write(const Records& records, FilePart part) const override;
-  /// Returns no places if lines are skipped, because a part could hold only skipped lines.
+  /// Returns Cut::nowhere if lines may be skipped, because a part could consist of skipped lines.
   Cut cut() const override { return skips_ ? Cut::nowhere : Cut::lines; }
-  /// Reads the text alone: the key of the label may be missing, and its value is ignored. The answer becomes
-  /// the last member of each object, with a key such as predicted_label. Invalid lines are refused, also with
-  /// bad_rows = "skip": every line gets an answer.
+  /// Reads only the text; the label may be missing and is ignored. The answer becomes the last member of each
+  /// object, with a key such as predicted_label. Refuses invalid lines also with bad_rows = "skip", because
+  /// every line must get an answer.
   std::optional<Records> read_questions(const InputText& file) const override;
   std::string write_answers(const InputText& file, const Records& answers) const override;
 
  private:
   struct Taken;
-  /// The keys that are read: all, or those that exist if the truth is not known.
+  /// Which keys are read: all, or those that exist if the truth is unknown.
   enum class Sight : std::uint8_t { everything, questions };
   void read_file(const InputText& file, Sight sight, Taken& taken) const;
   std::string take(std::string_view line, Sight sight, Taken& taken) const;
@@ -67,7 +67,7 @@ class JsonlReader final : public Reader {
   std::string text_key_, second_key_, label_key_;
   LabelType type_;
   bool skips_, marked_;
-  bool pairs_;  ///< whether records are a source and its target
+  bool pairs_;  ///< records are a source and its target
 };
 
 }  // namespace encore::jsonl

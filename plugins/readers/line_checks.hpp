@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks that the readers of lines share: lone carriage returns among other line ends, lines that are too
-// long to be rows, and first rows that are headings. Place in the flow: conll.cpp, tsv.cpp, parallel.cpp,
-// text_file.cpp, jsonl.cpp.
+// Checks that the readers of lines share (conll.cpp, tsv.cpp, parallel.cpp, text_file.cpp, jsonl.cpp): lone
+// carriage returns among other line ends, lines that are too long to be rows, and first rows that are
+// headings.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace encore {
 
-/// A longer row is refused: most likely a line end or a closing quotation mark is missing.
+/// Longer rows are refused: most likely a line end or a closing quotation mark is missing.
 inline constexpr std::size_t most_row_bytes = std::size_t{1} << 24;
 
 /// Returns what is wrong with the length of a row, or "".
@@ -25,7 +25,7 @@ inline std::string problem_of_length(std::string_view row) {
          std::to_string(most_row_bytes) + "; a line end may be missing";
 }
 
-/// Notes lone CRs in a file with other line ends: they may be characters of a text.
+/// Adds a note about lone CRs in a file with other line ends, where they may be characters of a text.
 inline void add_stray_returns(std::vector<std::string>& notes, const std::string& file, std::int64_t count) {
   if (count > 0)
     notes.push_back(file + ": " + std::to_string(count) +
@@ -33,7 +33,7 @@ inline void add_stray_returns(std::vector<std::string>& notes, const std::string
                     " read as " + (count == 1 ? "a line end" : "line ends"));
 }
 
-/// Whether a value is a usual heading of a column with a label, in any case of letters.
+/// Returns whether the value is a usual heading of a label column, in upper or lower case.
 inline bool is_label_heading(std::string_view value) {
   constexpr std::array<std::string_view, 16> names = {
       "label",    "labels", "class",      "category",   "tag",   "tags",     "target",  "sentiment",
@@ -43,7 +43,7 @@ inline bool is_label_heading(std::string_view value) {
   return std::ranges::find(names, small) != names.end();
 }
 
-/// Whether a value is a usual heading of a column with a text, a token or a source.
+/// Returns whether the value is a usual heading of a column with a text, a token or a source.
 inline bool is_text_heading(std::string_view value) {
   constexpr std::array<std::string_view, 20> names = {
       "text",   "texts",    "sentence", "sentence1", "premise", "question1", "content",

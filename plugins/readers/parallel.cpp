@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads pairs of files, line by line.
+// The reader "parallel": reads two files line by line into pairs of source and target. parallel_plugin.cpp
+// registers it. Read parallel.hpp first.
 #include "parallel.hpp"
 
 #include <algorithm>
@@ -34,7 +35,7 @@ std::string on_one_line(std::string text) {
   return text;
 }
 
-/// The records that were read so far.
+/// The records read so far, and what is wrong with lines.
 struct Taken {
   Records::Texts sources = {}, targets = {};
   RowProblems problems = {};
@@ -123,7 +124,7 @@ std::string Parallel::write_answers(const InputText& file, const Records& answer
   std::size_t done = 0, record = 0;
   for (Lines lines(text); lines.next();) {
     const auto begin = static_cast<std::size_t>(lines.line().data() - text.data());
-    all.append(text.substr(done, begin - done));  // the end of the line before
+    all.append(text.substr(done, begin - done));  // the end of the previous line
     done = begin + lines.line().size();
     if (!trimmed(lines.line()).empty()) all += on_one_line(answers.texts("target")[record++]);
   }

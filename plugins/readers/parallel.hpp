@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reader "parallel": the two sides of a parallel corpus in two files, line i of one belonging to line i
-// of the other, as in Moses, WMT and Multi30k. Place in the flow: the files -> Records with `source` and
-// `target`, of which a task such as translation makes examples. Read next: tsv.hpp, which reads both sides
-// from one file.
+// The reader "parallel": a parallel corpus in two files, where line i of one is the translation of line i of
+// the other, as in Moses, WMT and Multi30k. The flow is: files -> Records with `source` and `target`, of
+// which a task such as translate makes examples. Read next: tsv.hpp, which reads both sides from one file.
 #pragma once
 
 #include <optional>
@@ -23,17 +22,17 @@ class Parallel final : public Reader {
 
   Parallel(const Options& options, const ReaderContext& context);
 
-  /// The files of a set come in pairs: source, target, perhaps another source and its target. Accepts a byte
-  /// order mark and CRLF; white space at both ends of a line is dropped. Throws Error naming the files where
-  /// one has no partner or two have different numbers of lines, and naming file and line of every line that
-  /// is empty (all at once, up to a limit; or leaves these pairs out and notes them with bad_rows = "skip"),
-  /// and for a set without any pair.
+  /// The files of a set come in pairs: a source, its target, perhaps another source and its target. Accepts a
+  /// byte order mark and CRLF; drops white space at both ends of a line. Throws an Error that names the files
+  /// if one has no partner or two have different numbers of lines, or file and line of every empty line (all
+  /// at once, up to a limit; with bad_rows = "skip" these pairs are left out and noted). Throws Error for a
+  /// set without a pair.
   Records read(std::span<const InputText> files, const std::string& what) const override;
-  /// Writes the targets, line by line, because a file holds one side and the tools of this format score that.
-  /// Line breaks within a text become blanks.
+  /// Returns the targets, one per line, because a file holds one side and the tools for this format score
+  /// that. Line breaks within a text become blanks.
   std::string write(const Records& records, FilePart part) const override;
-  /// Reads a file of sources alone, which becomes the file of their targets: line i belongs to line i of the
-  /// other, and a line without text has an empty target.
+  /// Reads a file of sources alone. Answers become the file of their targets: line i for line i, and an empty
+  /// line for a line without text.
   std::optional<Records> read_questions(const InputText& file) const override;
   std::string write_answers(const InputText& file, const Records& answers) const override;
 

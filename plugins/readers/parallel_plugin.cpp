@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reader "parallel" as a plugin.
+// Registers the reader "parallel" as a plugin. It is a file of its own so that tests can link the reader
+// without it.
 #include <encore/plugin.hpp>
 
 #include "parallel.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// RowProblems: the invalid rows of files, so that a user corrects them all at once: the first ones of each
-// file, with what is wrong with each. Place in the flow: a reader adds while it reads -> require_none throws,
-// or, if bad rows are skipped, skipped() returns a note.
+// RowProblems collects the invalid rows of files, so that a user can correct them all at once. A reader adds
+// a problem per row while it reads. At the end require_none() throws an Error with the first rows of each
+// file or, if bad rows are skipped, skipped() returns a note.
 #pragma once
 
 #include <cstddef>
@@ -53,10 +53,10 @@ class RowProblems {
   struct File {
     std::string name;
     std::int64_t count = 0;
-    std::string text = {};  ///< a line for each of the first rows
+    std::string text = {};  ///< one line for each of the first rows
   };
 
-  /// Returns the place of the file in `files_`. A reader of two files side by side alternates between them.
+  /// Returns the index of the file in `files_`. A reader of two files alternates between them.
   std::size_t place_of(const std::string& name) {
     for (std::size_t place = files_.size(); place-- > 0;)
       if (files_[place].name == name) return place;
@@ -68,7 +68,7 @@ class RowProblems {
                       : "\nand " + std::to_string(count) + " more rows like these";
   }
 
-  static constexpr int most_listed = 10;  ///< of each file
+  static constexpr int most_listed = 10;  ///< most listed rows of a file
   static constexpr std::size_t most_files = 10;
 
   std::int64_t count_ = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Walks over the text once. Values point into it unless they hold doubled quotation marks.
+// SeparatedRows: splits a text into rows and values in one pass. Values point into the text unless they
+// contain doubled quotation marks. The reader "tsv" uses it. Read separated_rows.hpp first.
 #include "separated_rows.hpp"
 
 #include <algorithm>

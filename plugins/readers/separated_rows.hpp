@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SeparatedRows: a text whose lines are rows with columns separated by one character. If quotes count, as in
-// RFC 4180, a value in quotation marks may hold that character, line breaks, and "" for a quotation mark.
-// Place in the flow: the text of a file -> here -> the reader "tsv".
+// SeparatedRows reads a text whose lines are rows of columns separated by one character. With quotes, as in
+// RFC 4180, a value in quotation marks may contain that character, line breaks, and "" for a quotation mark.
+// The flow is: text of a file -> SeparatedRows -> the reader "tsv".
 #pragma once
 
 #include <cstdint>
@@ -20,22 +20,22 @@ class SeparatedRows {
 
   /// Moves to the next row that is not empty; returns false at the end.
   bool next();
-  /// Returns the first line of the current row, from 1.
+  /// Returns the number of the first line of the current row, from 1.
   std::int64_t line() const { return line_; }
   /// Returns the bytes of the row without its line end. Valid as long as the text.
   std::string_view row() const { return text_.substr(row_begin_, row_end_ - row_begin_); }
-  /// Returns the values. White space around a value is dropped, in quotation marks kept. Valid until next().
+  /// Returns the values, without white space around them unless it is in quotation marks. Valid until next().
   const std::vector<std::string_view>& values() const { return values_; }
   /// Returns what is wrong with the quotation marks of the row, or "".
   const std::string& problem() const { return problem_; }
-  /// Returns the number of lone CRs that ended rows so far, if other rows ended with LF.
+  /// Returns the number of lone CRs that have ended rows so far; 0 if no row ended with LF.
   std::int64_t stray_returns() const { return others_ > 0 ? lone_returns_ : 0; }
 
  private:
   void take_line();
   void take_quoted_row();
   std::string_view take_quoted_value();
-  /// Takes the text up to the delimiter or the end of the line, which stay.
+  /// Reads up to the delimiter or the line end, which are not consumed.
   std::string_view take_plain_value();
   std::size_t place() const { return text_.size() - left_.size(); }
   /// Returns the number of bytes before the next line end.
@@ -48,14 +48,14 @@ class SeparatedRows {
   bool has_quotes_;
   std::size_t row_begin_ = 0, row_end_ = 0;
   std::int64_t line_ = 0, next_line_ = 1;
-  std::int64_t lone_returns_ = 0, others_ = 0;  ///< rows by their line end
+  std::int64_t lone_returns_ = 0, others_ = 0;  ///< rows by the kind of their line end
   std::vector<std::string_view> values_;
-  std::deque<std::string> unquoted_;  ///< values whose quotation marks were doubled
+  std::deque<std::string> unquoted_;  ///< values that had doubled quotation marks
   std::string problem_;
 };
 
-/// Writes a value for a file: with `has_quotes` in quotation marks if it could be misread, else on one
-/// line.
+/// Returns a value as a file should contain it. With `has_quotes` it gets quotation marks if it could be
+/// misread; without, its line breaks become blanks.
 std::string written_value(std::string_view value, char delimiter, bool has_quotes);
 
 }  // namespace encore::tsv

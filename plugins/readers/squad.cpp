@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads questions from JSON. All invalid ones are named at once, by article, paragraph and question.
+// The reader "squad": reads questions from JSON, and reports all invalid ones at once by article, paragraph
+// and question. squad_plugin.cpp registers it. Read squad.hpp first.
 #include "squad.hpp"
 
 #include <algorithm>
@@ -18,15 +19,15 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t most_bytes = std::size_t{1} << 20;  // of a context, a question, an answer
+constexpr std::size_t most_bytes = std::size_t{1} << 20;  // limit of a context, a question, an answer
 constexpr std::size_t most_listed = 10;
-/// The most bytes of an answer that a message searches elsewhere in its context.
+/// A message searches an answer elsewhere in its context only up to this many bytes.
 constexpr std::size_t longest_searched = 200;
-/// Each question keeps its context. Many short questions about a long context could take the memory of a
-/// thousand files. All contexts together may have at most this many times the bytes of their file. SQuAD: 3.
+/// Each record has a copy of its context, and many short questions about a long context could need a thousand
+/// times the size of the file. All contexts may have at most this many times its bytes. In SQuAD it is 3.
 constexpr std::size_t most_context_copies = 64;
 constexpr std::size_t contexts_always_kept = std::size_t{16} << 20;
-constexpr std::size_t most_shown = 60;  // bytes of a text in a message
+constexpr std::size_t most_shown = 60;  // most bytes of a text in a message
 constexpr std::string_view white_space = " \t\r\n\v\f";
 
 bool begins_character(char byte) {
@@ -41,14 +42,14 @@ bool is_blank(std::string_view text) {
   return text.find_first_not_of(white_space) == std::string_view::npos;
 }
 
-/// Returns the text in quotation marks; a long one is cut behind a whole character.
+/// Returns the text in quotation marks; a long one is cut after a whole character.
 std::string shown(std::string_view text) {
   std::size_t end = std::min(text.size(), most_shown);
   while (end < text.size() && !begins_character(text[end])) --end;
   return "\"" + std::string(text.substr(0, end)) + (end < text.size() ? "..." : "") + "\"";
 }
 
-/// A paragraph's text, with the place of each code point.
+/// The text of a paragraph, with the position of each code point.
 class Context {
  public:
   explicit Context(std::string_view text) : text_(text) {
@@ -57,13 +58,13 @@ class Context {
     begins_.push_back(text.size());
   }
   std::int64_t size() const { return std::ssize(begins_) - 1; }
-  /// Returns `count` code points from `first` on, or fewer at the end.
+  /// Returns `count` code points from `first` on, or fewer at the end of the text.
   std::string_view part(std::int64_t first, std::int64_t count) const {
     const std::int64_t begin = std::min(first, size()), end = std::min(begin + count, size());
     const std::size_t byte = begins_[static_cast<std::size_t>(begin)];
     return text_.substr(byte, begins_[static_cast<std::size_t>(end)] - byte);
   }
-  /// For a message: returns where the part occurs, nearest to `to`.
+  /// Returns, for a message, where `part` occurs, nearest to code point `to`.
   std::string where(std::string_view part, std::int64_t to, const char* remark) const {
     if (part.size() > longest_searched) return "";
     const std::optional<std::int64_t> place = nearest(part, to);
@@ -71,7 +72,7 @@ class Context {
   }
 
  private:
-  /// Returns the place in code points, or nothing.
+  /// Returns the occurrence nearest to `to`, in code points, or nothing.
   std::optional<std::int64_t> nearest(std::string_view part, std::int64_t to) const {
     std::optional<std::int64_t> best;
     for (std::size_t at = text_.find(part); at != std::string_view::npos; at = text_.find(part, at + 1)) {
@@ -85,13 +86,13 @@ class Context {
   std::vector<std::size_t> begins_;
 };
 
-/// Returns the text of a member, or null if it is not a text.
+/// Returns the member as text, or null if it is missing or not a text.
 const std::string* text_in(const json& object, const char* name) {
   const auto found = object.find(name);
   return found == object.end() ? nullptr : found->get_ptr<const std::string*>();
 }
 
-/// Returns what is wrong with a text that must exist, or "".
+/// Returns what is wrong with a member that must be a text, or "".
 std::string problem_of_text(const std::string* text, const char* name) {
   if (text == nullptr) return "no text \"" + std::string(name) + "\"";
   if (is_blank(*text)) return "the text \"" + std::string(name) + "\" is empty";
@@ -101,7 +102,7 @@ std::string problem_of_text(const std::string* text, const char* name) {
   return "";
 }
 
-/// What is read of a question: also its answers, or only what exists if the truth is not known.
+/// What is read of a question: also its answers, or only what exists if the truth is unknown.
 enum class Sight : std::uint8_t { everything, questions };
 
 struct Question {
@@ -109,8 +110,8 @@ struct Question {
   std::vector<TextSpan> answers;
 };
 
-/// Reads an answer. Returns what is wrong with it. `is_shown`: the message is shown, so it may search the
-/// whole context.
+/// Reads an answer into `to`. Returns what is wrong with it, or "". `is_shown`: the result will be printed,
+/// so it may search the whole context.
 std::string read_answer(const json& answer, const Context& context, bool is_shown, TextSpan& to) {
   if (!answer.is_object()) return "an answer is not an object with \"text\" and \"answer_start\"";
   const std::string* text = text_in(answer, "text");
@@ -139,7 +140,7 @@ std::string read_answer(const json& answer, const Context& context, bool is_show
          (is_shown ? context.where(*text, first, " (characters are counted, not bytes)") : "");
 }
 
-/// Reads a question. Returns what is wrong with it. `is_shown`: as in read_answer.
+/// Reads a question into `to`. Returns what is wrong with it, or "". `is_shown`: as in read_answer.
 std::string read_question(const json& qa, const Context& context, Sight sight, bool is_shown, Question& to) {
   const auto number = qa.find("id");
   const bool has_number = number != qa.end() && number->is_number_integer();
@@ -175,9 +176,10 @@ std::string dumped(const std::string& text) {
   return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-/// Returns "article 3 (Huguenot), paragraph 2, question 5 (56beb4343aeaaa14008c925b)"
+/// A place in the file. Its text is "article 3 (Huguenot), paragraph 2, question 5
+/// (56beb4343aeaaa14008c925b)".
 struct Place {
-  std::size_t article = 0, paragraph = 0, question = 0;  ///< from 1; 0: the whole level above
+  std::size_t article = 0, paragraph = 0, question = 0;  ///< from 1; 0: the level above as a whole
   std::string title, id;
 
   std::string text() const {
@@ -204,7 +206,7 @@ json parsed(const InputText& file) {
   }
 }
 
-/// Reads files one after the other.
+/// Collects the questions of several files.
 class Collector {
  public:
   explicit Collector(Sight sight) : sight_(sight) {}
@@ -222,7 +224,7 @@ class Collector {
       take_article(file, article, place);
     }
   }
-  /// Throws Error that names the invalid questions, or adds a note.
+  /// Returns the records. Throws an Error with the invalid questions or, if `skips`, adds a note.
   Records records(bool skips) {
     if (bad_ > 0 && !skips) throw Error(problems_ + more());
     Records records;
@@ -315,8 +317,8 @@ class Collector {
   Records::Texts ids_, questions_, contexts_;
   Records::SpanLists answers_;
   std::unordered_set<std::string> known_ids_;
-  std::size_t context_bytes_ = 0;     ///< of the file that is read
-  std::size_t bad_ = 0, listed_ = 0;  ///< questions that are not read, places that are listed
+  std::size_t context_bytes_ = 0;     ///< so far, of the current file
+  std::size_t bad_ = 0, listed_ = 0;  ///< invalid questions, and those that are listed
   std::string problems_;
 };
 

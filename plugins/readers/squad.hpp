@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SQuAD files, versions 1.1 and 2.0 (Rajpurkar et al. 2016, 2018): JSON with articles, their paragraphs, and
-// questions about each paragraph whose answers are parts of it. Place in the flow: the text of a file ->
-// Records, one for each question. Read next: the task "qa".
+// The reader "squad": files of SQuAD 1.1 and 2.0 (Rajpurkar et al. 2016, 2018), which are JSON with articles,
+// their paragraphs, and questions about a paragraph whose answers are parts of it. The flow is: text of a
+// file -> Records, one per question, of which the task "qa" makes examples (plugins/tasks/qa).
 #pragma once
 
 #include <optional>
@@ -25,13 +25,13 @@ class SquadReader final : public Reader {
 
   SquadReader(const Options& options, const ReaderContext&);
 
-  /// Throws Error naming all invalid questions, up to a limit; with bad_rows = "skip" it leaves them out and
-  /// counts them in a note. A file that is not JSON, or of another form, is refused either way.
+  /// Throws an Error with all invalid questions, up to a limit; with bad_rows = "skip" they are left out and
+  /// counted in a note. A file that is not JSON, or has another structure, is always refused.
   Records read(std::span<const InputText> files, const std::string& what) const override;
-  /// Reads questions alone: their answers may be missing and are ignored. Every question gets an answer, so
-  /// invalid ones are refused, also with bad_rows = "skip".
+  /// Reads questions alone; their answers may be missing and are ignored. Refuses invalid questions also with
+  /// bad_rows = "skip", because every question must get an answer.
   std::optional<Records> read_questions(const InputText& file) const override;
-  /// Writes predictions in the form that the scripts of SQuAD score: {"ID": "answer", ...}, "" for no answer.
+  /// Returns predictions in the form that SQuAD's scripts score: {"ID": "answer", ...}, "" for no answer.
   std::string write_answers(const InputText& file, const Records& answers) const override;
 
  private:

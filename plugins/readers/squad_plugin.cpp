@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reader "squad" as a plugin.
+// Registers the reader "squad" as a plugin. It is a file of its own so that tests can link the reader without
+// it.
 #include <encore/plugin.hpp>
 
 #include "squad.hpp"

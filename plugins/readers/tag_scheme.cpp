@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rules of each scheme: which tag may follow which.
+// Tag schemes of entities: which tag may follow which, the scheme that fits a file best, and the conversion
+// to IOB2. conll.cpp calls it. Read tag_scheme.hpp first.
 #include "tag_scheme.hpp"
 
 #include <cstdint>
@@ -8,19 +9,19 @@
 namespace encore::conll {
 namespace {
 
-/// Whether the tag before ends the run of its type, so that an I- or E- after it starts a new entity.
+/// Returns whether a tag with this mark ends its entity, so that an I- or E- after it starts a new one.
 bool closes(char mark) {
   return mark == 'O' || mark == 'E' || mark == 'S';
 }
 
-/// An entity of BIOES ends with E- or is a single S-: whether the tag before should have ended one.
+/// Returns whether `tag` leaves an entity of BIOES open: one must end with E- or be a single S-.
 bool unfinished_in_bioes(std::string_view previous, std::string_view tag) {
   if (previous[0] != 'B' && previous[0] != 'I') return false;
   return type_of(previous) != type_of(tag) || (tag[0] != 'I' && tag[0] != 'E');
 }
 
-/// Checks schemes of I- and E- alone. In IOE2 an I- must be followed by its type; in IOE1 an E- stands only
-/// before another entity of its type.
+/// Finds malformed tags of the schemes that mark ends. In IOE2 an I- must be followed by its type; in IOE1 an
+/// E- occurs only before another entity of its type.
 void for_each_malformed_end(const std::vector<std::string>& tags, TagScheme scheme,
                             const std::function<void(std::size_t)>& found) {
   for (std::size_t i = 0; i < tags.size(); ++i) {

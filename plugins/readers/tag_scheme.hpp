@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The schemes in which tags of single words mark entities of several words: which of them a file uses, where
-// its tags break it, and the same entities in IOB2. Place in the flow: conll.cpp, for labels that are tags.
+// Schemes in which tags of single words mark entities of several words: finds the scheme of a file and the
+// tags that break it, and converts tags to IOB2. conll.cpp calls it if labels are tags of entities.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@
 
 namespace encore::conll {
 
-/// IOB1 marks the start of an entity only if it touches one of its own type, IOB2 always; BIOES also marks
-/// its end and single words. IOE2 marks the end of each entity and no start; IOE1 marks it only if another
-/// one of its own type follows.
+/// IOB1 marks the start of an entity only if it touches another of its type, IOB2 always. BIOES also marks
+/// the end, and single words. IOE2 marks the end of each entity and no start; IOE1 only if another of its
+/// type follows.
 enum class TagScheme : std::uint8_t { iob1, iob2, bioes, ioe1, ioe2 };
 
 std::string_view name_of(TagScheme scheme);
@@ -31,14 +31,14 @@ bool is_tag(std::string_view tag);
 /// Returns "PER" for "B-PER", and "" for "O".
 std::string_view type_of(std::string_view tag);
 
-/// Returns the scheme that the fewest tags of the file break, the first of equals.
+/// Returns the scheme that the fewest tags of the file break; of equal schemes, the first in the enum.
 TagScheme recognised_scheme(std::span<const Sentence> sentences);
 
-/// Calls `found` with the number of each tag of a sentence that breaks the scheme.
+/// Calls `found` with the index of each tag of a sentence that breaks the scheme.
 void for_each_malformed(const std::vector<std::string>& tags, TagScheme scheme,
                         const std::function<void(std::size_t)>& found);
 
-/// Rewrites one sentence's tags from any scheme to IOB2, in place, as conlleval reads them.
+/// Converts one sentence's tags from any scheme to IOB2, in place, reading them as conlleval does.
 void convert_to_iob2(std::vector<std::string>& tags);
 
 }  // namespace encore::conll

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads line by line, or whole files. Every line is a text, whatever characters it has: no row can be
-// invalid.
+// The reader "text_file": reads plain text by lines, paragraphs or files. Every line is valid, whatever
+// characters it contains. text_file_plugin.cpp registers it. Read text_file.hpp first.
 #include "text_file.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ std::string_view without_mark(std::string_view text) {
   return text;
 }
 
-/// Copies the text byte for byte, but with line ends of one byte.
+/// Returns the text with line ends of one byte; all other bytes are unchanged.
 std::string whole_text(std::string_view text) {
   std::string whole;
   whole.reserve(text.size());
@@ -72,7 +72,7 @@ Records TextFile::read_lines(std::span<const InputText> files, const std::string
   Records records;
   for (const InputText& file : files) {
     Lines lines(without_mark(file.text));
-    bool open = false;  // the last text is a paragraph that continues
+    bool open = false;  // the last paragraph may continue
     while (lines.next()) {
       const std::string_view line = trimmed(lines.line());
       if (line.empty()) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reader "text_file": plain text without labels, one record per line, per paragraph or per file.
-// Place in the flow: the text of a file -> Records with `text`, of which a task such as masked language
-// modelling makes examples.
+// The reader "text_file": plain text without labels, one record per line, per paragraph or per file. The flow
+// is: text of a file -> Records with `text`, of which a task such as masked language modelling
+// (plugins/tasks/mlm) makes examples.
 #pragma once
 
 #include <span>
@@ -20,12 +20,12 @@ class TextFile final : public Reader {
 
   TextFile(const Options& options, const ReaderContext& context);
 
-  /// Accepts a byte order mark and CRLF; white space at both ends of a line is dropped. Lines of white space
-  /// alone are not records; a note counts them. A paragraph is the lines between such lines, joined by
-  /// blanks. Throws Error if a set has no text. A whole file keeps its white space, apart from the carriage
-  /// returns of CRLF.
+  /// Accepts a byte order mark and CRLF; drops white space at both ends of a line. Lines of white space are
+  /// not records; a note has their number. A paragraph consists of the lines between such lines, joined by
+  /// blanks. A whole file keeps its white space, except the carriage returns of CRLF. Throws Error if a set
+  /// has no text.
   Records read(std::span<const InputText> files, const std::string& what) const override;
-  /// Line breaks within a text become blanks. Throws Error if a record is a whole file.
+  /// Writes one text per line; line breaks within it become blanks. Throws Error if a record is a whole file.
   std::string write(const Records& records, FilePart part) const override;
   Cut cut() const override { return files_ ? Cut::nowhere : paragraphs_ ? Cut::blank_lines : Cut::lines; }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads row by row, and reports all invalid rows at once.
+// The reader "tsv": reads records from the rows of a table, and reports all invalid rows at once.
+// tsv_plugin.cpp registers it. Read tsv.hpp first.
 #include "tsv.hpp"
 
 #include <algorithm>
@@ -33,7 +34,7 @@ LabelType label_type_of(const Options& options) {
   return type == "list" ? LabelType::list : type == "number" ? LabelType::number : LabelType::text;
 }
 
-/// Throws OptionError if options of a text are given beside those of a source and its target.
+/// Throws OptionError if options of a single text are set together with those of a source and its target.
 void require_pair_options(const Options& options) {
   for (const char* option : {"source_column", "target_column"})
     if (options.text(option).empty())
@@ -56,8 +57,9 @@ std::string shortest(double number) {
   return {text, std::to_chars(text, text + sizeof(text), number).ptr};
 }
 
-/// Reads a list as Python or JSON spells it, ['joy', 'love'], or a name in quotation marks. Returns its names
-/// without brackets and quotation marks, or nothing for other values. [A],[B] is not such a list.
+/// Reads a list in the form of Python or JSON, ['joy', 'love'], or one name in quotation marks. Returns the
+/// names joined without brackets and quotation marks, or nothing for other values. [A],[B] is not such a
+/// list.
 std::optional<std::string> plain_list(std::string_view value, const std::string& separator) {
   const auto is_quote = [](char letter) { return letter == '\'' || letter == '"'; };
   std::string_view inside = trimmed(value);
@@ -81,7 +83,7 @@ std::string spelled_as_list(const std::string& column, std::string_view value, c
          (names.empty() ? "leave the column empty if there is no label" : "write " + names);
 }
 
-/// Returns a heading that no column has: "predicted_label", or "predicted_label_2".
+/// Returns a heading that is not taken: "predicted_label", or "predicted_label_2".
 std::string free_heading(const std::string& field, const std::vector<std::string>& taken) {
   const std::string heading = "predicted_" + field;
   std::string free = heading;
@@ -92,20 +94,20 @@ std::string free_heading(const std::string& field, const std::vector<std::string
 
 }  // namespace
 
-/// The label of a row, by its type.
+/// The label of a row, in the form that its type requires.
 struct TsvReader::Label {
   std::string text = {};
   std::vector<std::string> list = {};
   double number = 0.0;
 };
 
-/// A row that is kept in a file of answers: its bytes, and whether it names the columns.
+/// A row that a file of answers repeats: its bytes, and whether it is a heading.
 struct KeptRow {
   std::string_view row;
   bool is_heading = false;
 };
 
-/// The records that were read so far.
+/// The records read so far, and what is wrong with rows.
 struct TsvReader::Taken {
   Records::Texts texts = {}, second_texts = {}, labels = {};
   Records::SpanLists spans = {};
@@ -114,8 +116,8 @@ struct TsvReader::Taken {
   RowProblems problems = {};
   std::int64_t rows = 0;
   std::vector<std::string> notes = {};
-  std::vector<KeptRow> kept = {};       ///< of questions only
-  std::vector<std::string> names = {};  ///< of the columns, where the last file names them
+  std::vector<KeptRow> kept = {};       ///< only for questions
+  std::vector<std::string> names = {};  ///< headings of the last file that has them
 };
 
 Schema TsvReader::options() {
@@ -180,12 +182,12 @@ std::string TsvReader::delimiter_text() const {
   return delimiter_ == '\t' ? "tabs" : "\"" + std::string(1, delimiter_) + "\"";
 }
 
-/// Returns the columns that exist if the truth is not known; the others stand behind them.
+/// Returns the number of columns that exist if the truth is unknown; the others come after them.
 std::size_t TsvReader::question_columns() const {
   return pairs_ ? 1 : columns_.size() - (label_ ? 1 : 0);
 }
 
-/// Returns what is wrong with a row, or "". `places` are those of the first columns, which are read.
+/// Returns what is wrong with a row, or "". `places` are the columns to be read.
 std::string TsvReader::problem_of(const std::vector<std::string_view>& values,
                                   const std::vector<std::size_t>& places, Label& label) const {
   for (std::size_t i = 0; i < places.size(); ++i) {
@@ -234,7 +236,7 @@ std::string TsvReader::take_label(std::string_view value, const std::string& col
   return "";
 }
 
-/// Returns what is wrong with a first row that names its columns, or "".
+/// Returns what is wrong with a first row that contains headings, or "".
 std::string TsvReader::problem_of_heading(const std::vector<std::string_view>& values,
                                           const std::vector<std::size_t>& places) const {
   const std::size_t other = places[pairs_ ? 1 : label_.value_or(0)];
@@ -257,7 +259,7 @@ void TsvReader::read_file(const InputText& file, Sight sight, Taken& taken) cons
                                   all_places.begin() + static_cast<std::ptrdiff_t>(columns.size()));
   std::vector<std::string>& names = taken.names;
   names.clear();
-  std::size_t expected = 0;  // columns; 0 before the first row
+  std::size_t expected = 0;  // number of columns; 0 before the first row
   Label label;
   MarkedText marked;
   while (rows.next()) {
@@ -341,7 +343,7 @@ std::string TsvReader::write_answers(const InputText& file, const Records& answe
   read_file(file, Sight::questions, taken);
   std::vector<std::string> fields;
   for (const Records::Field& field : answers.fields()) fields.push_back(field.name);
-  if (fields.empty()) fields = {truth_field()};  // there is no row, but there may be a heading
+  if (fields.empty()) fields = {truth_field()};  // no row, but perhaps a heading
   std::string_view text = file.text;
   while (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   std::string all;
@@ -360,7 +362,7 @@ std::string TsvReader::write_answers(const InputText& file, const Records& answe
   return all.append(text.substr(done));
 }
 
-/// Writes a field of answers as one column.
+/// Returns a field of answers as the value of one column.
 std::string TsvReader::answer_text(const Records::Field& field, std::size_t record) const {
   if (const auto* texts = std::get_if<Records::Texts>(&field.values)) return (*texts)[record];
   if (const auto* numbers = std::get_if<Records::Numbers>(&field.values)) return shortest((*numbers)[record]);
@@ -383,7 +385,7 @@ const char* TsvReader::truth_field() const {
 
 // --- writing ---
 
-/// Writes one line from the values of columns_; places between them hold a dash.
+/// Returns a line with the values at the places of columns_; other places get a dash.
 std::string TsvReader::row_of(const std::vector<std::string>& values,
                               const std::vector<std::size_t>& places) const {
   std::string line;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reader "tsv": one example per row of a table, columns separated by tabs or another character (CSV),
-// named by number or by heading: a text, perhaps a second one, and a label, a list of labels or a number; or
-// a source and its target. Place in the flow: the text of a file -> Records, of which a task makes examples.
-// Read next: separated_rows.hpp, tsv_columns.hpp.
+// The reader "tsv": a table with one example per row, columns separated by tabs or another character (CSV)
+// and selected by number or heading: a text, perhaps a second one, and a label, a list of labels or a number;
+// or a source and its target. The flow is: text of a file -> Records, of which a task makes examples. Read
+// next: separated_rows.hpp, tsv_columns.hpp.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace encore::tsv {
 
-/// What the column with the label holds, and the field that it becomes.
+/// The kind of label, which determines the field of the records.
 enum class LabelType : std::uint8_t { text, list, number };
 
 class TsvReader final : public Reader {
@@ -32,30 +32,30 @@ class TsvReader final : public Reader {
     return {"text2", "labels", "number", "spans", "source", "target"};
   }
 
-  /// Throws OptionError: a number below 1, a name without `header`, one column for two things, an invalid
-  /// delimiter, a source without a target or with options of a text.
+  /// Throws OptionError for: a number below 1, a name without `header`, one column with two roles, an invalid
+  /// delimiter, a source without a target, or a source with options of a single text.
   TsvReader(const Options& options, const ReaderContext& context);
 
-  /// Accepts a byte order mark, CRLF and empty lines; white space around a value is dropped. Between tabs a
-  /// quotation mark is an ordinary character, else it is that of RFC 4180. With `header` the first line of
-  /// each file names the columns; a repeated line is skipped, so that files may be concatenated. Throws Error
-  /// naming file and line: a row with another number of columns than the first or too few, an empty text or
-  /// label, invalid span marks (all such rows at once, up to a limit; or notes them with bad_rows = "skip"),
-  /// a name that the first line lacks, an empty set.
+  /// Accepts a byte order mark, CRLF and empty lines; drops white space around values. If tabs separate
+  /// columns, quotation marks are ordinary characters, else those of RFC 4180. With `header` the first line
+  /// of each file contains headings; it is skipped where it repeats, so that files may be concatenated.
+  /// Throws an Error with file and line for: a row with too few columns or another number than the first, an
+  /// empty text or label, invalid span marks (all such rows at once, up to a limit; with bad_rows = "skip"
+  /// they become a note), a missing heading, an empty set.
   Records read(std::span<const InputText> files, const std::string& what) const override;
-  /// Without quotation marks, delimiters and line breaks within a text become blanks. A record
-  /// without text becomes an empty line.
+  /// Without quotation marks, delimiters and line breaks within a text become blanks. A record without text
+  /// becomes an empty line.
   std::string write(const Records& records, FilePart part) const override;
-  /// Reads the text alone, of files with and without the column of the label, which may be empty. A column
-  /// behind the others becomes the answer, with a heading such as predicted_label. Invalid rows are refused,
-  /// also with bad_rows = "skip": every row gets an answer.
+  /// Reads only the text, of files with or without the label column, which may be empty. Answers become a new
+  /// last column, with a heading such as predicted_label. Refuses invalid rows also with bad_rows = "skip",
+  /// because every row must get an answer.
   std::optional<Records> read_questions(const InputText& file) const override;
   std::string write_answers(const InputText& file, const Records& answers) const override;
 
  private:
   struct Label;
   struct Taken;
-  /// The columns that are read: all, or those that exist if the truth is not known.
+  /// Which columns are read: all, or those that exist if the truth is unknown.
   enum class Sight : std::uint8_t { everything, questions };
   std::string delimiter_text() const;
   std::string problem_of(const std::vector<std::string_view>& values, const std::vector<std::size_t>& places,
@@ -76,11 +76,11 @@ class TsvReader final : public Reader {
   bool header_, skips_, marked_;
   char delimiter_;
   std::string separator_;
-  bool pairs_;  ///< whether records are a source and its target
+  bool pairs_;  ///< records are a source and its target
   LabelType type_;
-  /// The text, then the second text and the label if there are any; or the source, then the target.
+  /// The text, then the second text and the label, if any; or the source, then the target.
   std::vector<Column> columns_;
-  std::optional<std::size_t> second_, label_;  ///< places in columns_
+  std::optional<std::size_t> second_, label_;  ///< indices in columns_
 };
 
 }  // namespace encore::tsv

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the columns. Each column has its own option, instead of one list of fields, because a file of twenty
-// columns is then read by naming two.
+// Finds the columns that the options of the reader "tsv" name. Each column has its own option, instead of one
+// list of all fields, so that a file of twenty columns needs two options. Read tsv_columns.hpp first.
 #include "tsv_columns.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace encore::tsv {
 namespace {
 
-/// Throws Error if the first line lacks a name or has it twice.
+/// Returns the index of a heading. Throws Error if the first line lacks it or has it twice.
 std::size_t place_of(const Column& column, const std::vector<std::string>& names, const std::string& where) {
   if (column.number) return *column.number;
   const auto found = std::ranges::find(names, column.name);

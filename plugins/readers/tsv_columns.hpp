@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The columns of a table that an experiment file names, by number or by heading, and their places in a file.
-// Place in the flow: the reader "tsv" asks once per file, before its rows are read or written.
+// The columns that an experiment file selects, by number or by heading, and their indices in a file. tsv.cpp
+// calls it once per file, before it reads or writes rows.
 #pragma once
 
 #include <cstddef>
@@ -12,27 +12,29 @@
 
 namespace encore::tsv {
 
-/// A column as the experiment file names it: by its number, or by its name in the first line.
+/// A column as the experiment file selects it: by number, or by its heading in the first line.
 struct Column {
-  std::string option;                 ///< the option that names it: "text_column"
-  std::string holds;                  ///< "text", "second text", "label", "source", "target"
+  std::string option;                 ///< the option, such as "text_column"
+  std::string holds;                  ///< its role: "text", "second text", "label", "source", "target"
   std::string name;                   ///< as the user wrote it
-  std::optional<std::size_t> number;  ///< counted from 0; empty: found in the first line
+  std::optional<std::size_t> number;  ///< counted from 0; empty: selected by heading
 };
 
-/// Returns the column that an option names. Throws OptionError: a number below 1, a name without `header`.
+/// Returns the column that an option selects. Throws OptionError for a number below 1, or a name without
+/// `header`.
 Column column_of(const Options& options, const std::string& option, const std::string& holds);
 
-/// Throws OptionError if two options name one column.
+/// Throws OptionError if two options select the same column.
 void require_own_columns(const std::vector<Column>& columns);
 
-/// Returns the place of each column, counted from 0, in a file whose first line has these names. `where`
-/// begins messages: "train.tsv:1: ". Throws Error if the line lacks a name or has it twice, or two columns
-/// are one.
+/// Returns the index of each column, from 0, in a file whose first line has these headings. `where` begins
+/// messages: "train.tsv:1: ". Throws Error if the line lacks a heading or has it twice, or if two columns are
+/// the same.
 std::vector<std::size_t> places_in(const std::vector<Column>& columns, const std::vector<std::string>& names,
                                    const std::string& where);
 
-/// Does the same for a file that is written: columns with names take the free places.
+/// Returns the index of each column in a file that is written: columns selected by heading get the free
+/// places.
 std::vector<std::size_t> places_to_write(const std::vector<Column>& columns);
 
 }  // namespace encore::tsv

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Schedule "constant": up over warmup_steps, then the full learning rate to the end.
+// Schedule "constant": the factor on the learning rate rises over warmup_steps, then stays 1 to the end. The
+// trainer asks for it before each update.
 #include <algorithm>
 
 #include <encore/plugin.hpp>

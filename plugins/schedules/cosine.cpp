@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Schedule "cosine": up over warmup_steps, then half a cosine down to `floor` at the last step (Loshchilov
-// and Hutter 2017).
+// Schedule "cosine": the factor on the learning rate rises over warmup_steps, then falls along half a cosine
+// to `floor` at the last step (Loshchilov and Hutter 2017).
 #include <algorithm>
 #include <cmath>
 #include <numbers>

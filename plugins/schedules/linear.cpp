@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Schedule "linear": up over warmup_steps, then down in a line, so that the step after the last would have
-// rate zero.
+// Schedule "linear": the factor on the learning rate rises over warmup_steps, then falls in a straight line
+// that reaches zero one step after the last.
 #include <algorithm>
 
 #include <encore/plugin.hpp>
@@ -27,7 +27,7 @@ class Linear final : public Schedule {
       : warmup_steps_(static_cast<double>(encore_warmup::steps(options, context))),
         total_steps_(static_cast<double>(context.total_steps)) {}
 
-  /// Returns the smaller of both lines: the fall cuts a warm-up that is longer than the run.
+  /// Returns the smaller of the rising and the falling line, also if the warm-up is longer than the run.
   double factor(std::int64_t step) const override {
     const double up = static_cast<double>(step) / std::max(1.0, warmup_steps_);
     const double down =

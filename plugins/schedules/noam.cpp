@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Schedule "noam": width^-0.5 * min(step^-0.5, step * warmup_steps^-1.5), that of the 2017 Transformer
-// (Vaswani et al., section 5.3). It includes the size of the rate, so optimizer.learning_rate is usually 1.
+// Schedule "noam", that of the first Transformer (Vaswani et al. 2017, section 5.3): width^-0.5 *
+// min(step^-0.5, step * warmup_steps^-1.5). This is the whole learning rate, so optimizer.learning_rate is
+// usually 1.
 #include <algorithm>
 #include <cmath>
 

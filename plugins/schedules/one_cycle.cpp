@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Schedule "one_cycle" (Smith and Topin 2018): up from peak / initial_divisor over the first warmup_share of
-// the steps, then down to peak / (initial_divisor final_divisor) at the last one; the peak is
-// optimizer.learning_rate. Equal to PyTorch's OneCycleLR with two phases, whose steps count from 0 and whose
-// peak thus lies at warmup_share * total_steps - 1.
+// Schedule "one_cycle" (Smith and Topin 2018): the learning rate rises from peak / initial_divisor over the
+// first warmup_share of the steps, then falls to peak / (initial_divisor final_divisor) at the last step; the
+// peak is optimizer.learning_rate. It equals PyTorch's OneCycleLR with two phases, which counts steps from 0,
+// so the peak is at warmup_share * total_steps - 1.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -42,7 +42,7 @@ class OneCycle final : public Schedule {
   }
 
  private:
-  /// Returns a value from `from` at share 0 to `to` at share 1.
+  /// Returns the value at `share` of the way from `from` (0) to `to` (1).
   double between(double from, double to, double share) const {
     return linear_ ? from + (to - from) * share
                    : to + (from - to) * 0.5 * (1.0 + std::cos(std::numbers::pi * share));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The warm-up steps of a schedule, which an experiment gives as a number or as a share of the run.
+// Options for the length of a warm-up: `warmup_steps`, or `warmup_ratio` as a share of the run. The schedules
+// of this folder that rise first share it.
 #pragma once
 
 #include <algorithm>
@@ -11,14 +12,14 @@
 
 namespace encore_warmup {
 
-/// Adds `warmup_ratio` beside the schema's own `warmup_steps`.
+/// Adds the option `warmup_ratio` to a schema that has `warmup_steps`.
 inline encore::Schema& add_ratio(encore::Schema& schema) {
   return schema.optional(
       "warmup_ratio", encore::OptionType::number,
       {.help = "warm-up as a share of all steps, in place of warmup_steps", .min = 0.0, .max = 1.0});
 }
 
-/// Returns `warmup_steps`, or the whole number next to `warmup_ratio` of the run; only one may be given.
+/// Returns `warmup_steps`, or `warmup_ratio` of the run rounded to whole steps. Only one may be given.
 inline std::int64_t steps(const encore::Options& options, const encore::ScheduleContext& context) {
   const std::int64_t number = options.integer("warmup_steps");
   if (!options.has("warmup_ratio")) return number;

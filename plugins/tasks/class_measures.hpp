@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The measures of tasks that give each thing one class: each example, word or relation. They are data, beside
-// the function that adds one thing to them. Place in the flow: a class (truth and prediction) -> add_class ->
-// Statistics -> the host's reducers. They count as scikit-learn's classification_report does.
+// The measures of tasks that give each thing (example, word or relation) one class, and add_class(), which
+// adds one thing to the statistics. classify, relation and tag use them; the host's reducers compute the
+// values. They count as scikit-learn's classification_report does.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@
 
 namespace encore::tasks {
 
-/// Accuracy, the mean of the labels' F1, Matthews' correlation, the measures of each label, and a confusion
-/// matrix. `things`: what has a class, such as "examples".
+/// Returns accuracy, the mean of the labels' F1, Matthews' correlation, the measures of each label, and a
+/// confusion matrix. `things`: what has a class, such as "examples".
 inline std::vector<Measure> class_measures(const std::string& things) {
   std::vector<Measure> measures = {{.name = "accuracy",
                                     .help = "share of the " + things + " with the right label",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Computes the weights, and writes them as text that reads back with equal bits.
+// ClassWeights: computes the weight of each class from the training set, and writes the weights as text that
+// reads back with equal bits. Read class_weights.hpp first.
 #include "class_weights.hpp"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace {
 
 constexpr std::string_view mark = "weights";
 
-/// Returns a number above 0 that float32 holds, or 0 if the text is not one.
+/// Returns the number in the text if float32 holds it and it is above 0, otherwise 0.
 float positive_number(std::string_view text) {
   float number = 0.0F;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);

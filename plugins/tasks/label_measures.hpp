@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The measures of single labels, for every task whose examples have labels. Their columns have the label as
-// key: "truth", "predicted", and "correct" if both are the label.
+// The measures of single labels, for all tasks whose examples have labels (class_measures.hpp, multilabel).
+// Columns of the statistics have the label as key: "truth", "predicted", and "correct" if both are the label.
+// Runs store these names, so they never change.
 #pragma once
 
 #include <string>
@@ -10,7 +11,7 @@
 
 namespace encore::tasks {
 
-/// f1/{label}, precision/{label}, recall/{label}. `things`: what has labels, such as "examples".
+/// Returns f1/{label}, precision/{label}, recall/{label}. `things`: what has labels, such as "examples".
 inline std::vector<Measure> measures_of_labels(const std::string& things) {
   return {{.name = "f1/{label}",
            .title = "F1",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The names are a list; the number of a label is its place there.
+// LabelNames: a list of names, in which the index of a label is its number, and the text that stores it. Read
+// label_names.hpp first.
 #include "label_names.hpp"
 
 #include <algorithm>

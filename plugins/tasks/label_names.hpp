@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// LabelNames: the labels of all sets by number, first those that the model distinguishes. Tasks that give
-// labels share it. Place in the flow: the training set gives the labels, the other sets may add some;
-// examples hold numbers.
+// LabelNames: the labels of all sets with their numbers; first those that the model distinguishes, then those
+// that occur only in other sets. All tasks with labels use it: prepare() adds the labels of the training set,
+// examples hold numbers. The order is stored with a run and must not change.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ namespace encore::tasks {
 class LabelNames {
  public:
   LabelNames() = default;
-  /// Throws Error on an empty or doubled label.
+  /// Throws Error if a label is empty or occurs twice.
   explicit LabelNames(const std::vector<std::string>& labels);
-  /// Reads what text() wrote: one label per line; then, after an empty line, those that only other sets have.
-  /// Throws Error.
+  /// Reads what text() wrote: one label per line; after an empty line, labels that only other sets have.
+  /// Throws Error if the text is invalid.
   static LabelNames from_text(std::string_view text);
   std::string text() const;
-  /// Takes the classes of an imported model, in its order. Throws Error if there are fewer than two, or if
-  /// text() could not hold a name.
+  /// Returns the classes of an imported model, in its order. Throws Error if there are fewer than two, or if
+  /// text() cannot represent a name.
   static LabelNames adopted(const std::vector<std::string>& classes);
 
   /// Adds a label, which may be known already.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The probabilities of labels, as answers show them. Place in the flow: ClassProbabilities -> here -> the
-// fields `score`, `scores` and `shown` of Task::scored_answer.
+// The probabilities of labels in the form that answers show: tasks fill the fields `score`, `scores` and
+// `shown` of Task::scored_answer with it. The values come from ClassProbabilities (SDK).
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace encore::tasks {
 
-/// Pairs each label with its score; both have the same size.
+/// Returns each label with its score; both arguments have the same size.
 template <class Number>
 std::map<std::string, double> scores_by_label(const std::vector<std::string>& labels,
                                               std::span<const Number> numbers) {
@@ -21,7 +21,7 @@ std::map<std::string, double> scores_by_label(const std::vector<std::string>& la
   return scores;
 }
 
-/// Writes a score with three digits: "0.983".
+/// Returns a score with three digits: "0.983".
 inline std::string score_text(double score) {
   char text[16];
   std::snprintf(text, sizeof(text), "%.3f", score);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Keeps a number label as a double in a column of integers: training needs float32, but measures use the
-// number that was read. Tasks that learn numbers share it. Place in the flow: Task::encode writes, measure
-// and describe read.
+// Stores a number label as a double in a column of integers. Training uses float32, but measures must use the
+// number that was read. The tasks regress and embed write it in encode, and read it in measure and describe.
 #pragma once
 
 #include <bit>

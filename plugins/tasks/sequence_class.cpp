@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A label that the training set lacks has a number but no class.
+// SequenceClass: encodes the label of a sequence as its target, and turns predicted classes into labels and
+// counts. A label that the training set lacks has a number but no class. Read sequence_class.hpp first.
 #include "sequence_class.hpp"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ const std::string& checked(const std::string& label) {
   return label;
 }
 
-/// Counts examples by the number of their label; empty if the truth is not known.
+/// Returns the number of examples of each label number; empty if the truth is unknown.
 std::map<std::int32_t, std::int64_t> texts_by_label(const ExampleSet& set) {
   std::map<std::int32_t, std::int64_t> texts;
   for (std::size_t i = 0; i < set.size() && set.has_column("truth"); ++i)
@@ -67,7 +68,7 @@ std::vector<ColumnRule> SequenceClass::columns() const {
   std::vector<ColumnRule> columns = {{.name = targets_column, .space = Space::sequences, .truth = true},
                                      {.name = "truth",
                                       .space = Space::sequences,
-                                      .truth = true}};  // number of the label, seen in training or not
+                                      .truth = true}};  // number of the label, also if training lacks it
   weights_.add_column(columns, Space::sequences);
   return columns;
 }
@@ -137,7 +138,7 @@ Records SequenceClass::scored_label(const ExampleSet& set, const Outputs& output
   return labelled;
 }
 
-/// Finds the predicted class; a head may give any output for an example without a target.
+/// Returns the predicted class; for an example without a target a head may give any value.
 std::int32_t SequenceClass::number(const ExampleSet& set, const Outputs& outputs,
                                    std::size_t sequence) const {
   const std::int32_t number = outputs.integers(classes_output, set, sequence).front();

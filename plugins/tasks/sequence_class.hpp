@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SequenceClass: one label for each sequence: from records with `label` to targets, and from the class that
-// the model gives a sequence to labels and counts. Tasks that label an input or a relation share it. Place in
-// the flow: records with `label` -> columns targets and truth -> "classes" over sequences -> measures,
-// labels. Read next: class_measures.hpp, class_weights.hpp.
+// SequenceClass: one label per sequence, for the tasks classify and relation. The flow is: records with
+// `label` -> columns targets and truth -> the head's output "classes" over sequences -> measures, labels.
+// Read next: class_measures.hpp, class_weights.hpp.
 #pragma once
 
 #include <cstddef>
@@ -36,24 +35,24 @@ class SequenceClass {
   void restore(std::string_view knowledge);
   std::vector<std::string> labels() const { return names_.labels(); }
 
-  /// Returns the first columns of an example: targets and truth, and the weights if classes have weights. All
-  /// are over sequences.
+  /// Returns the first columns of an example: targets, truth, and weights if classes have weights. All are
+  /// over sequences.
   std::vector<ColumnRule> columns() const;
   std::size_t column_count() const { return weights_.on() ? 3 : 2; }
   static OutputRule output() {
     return {.name = classes_output, .space = Space::sequences, .truth = targets_column};
   }
-  /// Returns the label of an example of one sequence; nothing if the truth is not known.
+  /// Encodes the label of an example of one sequence, or no label if the truth is unknown.
   void encode(const Records& records, std::size_t record, EncodedExample& to) const;
 
-  /// Describe the number of labels and the most frequent one; and the labels that training lacks.
+  /// Adds to a description: the number of labels, the most frequent one, and labels that training lacks.
   void describe_labels(const ExampleSet& set, SetDescription& description) const;
   void describe_unseen(const ExampleSet& set, SetDescription& description) const;
 
   void measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const;
   /// Returns the field `label`.
   Records label(const ExampleSet& set, const Outputs& outputs) const;
-  /// Answers Task::no_scores.
+  /// Returns why there are no scores (Task::no_scores), or "".
   std::string no_scores(std::span<const OutputRule> given) const {
     return ClassProbabilities::missing(given, Space::sequences, names_.labels().size());
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Keeps text in a column of integers: a set is scored after its records are gone, and some measures compare
-// text. Tasks with such measures share it. Place in the flow: Task::encode writes, measure and answer read.
+// Stores text in a column of integers, because a set is scored after its records are gone, and some measures
+// compare text. The tasks qa, translate and summarize write it in encode, and read it in measure and answer.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace encore::tasks {
 
-/// Appends the number of bytes, then the bytes, four to an integer, the first one lowest.
+/// Appends the number of bytes, then the bytes, four to an integer, the first in the lowest bits.
 inline void put_text(std::string_view text, std::vector<std::int32_t>& to) {
   to.push_back(static_cast<std::int32_t>(text.size()));
   for (std::size_t at = 0; at < text.size(); at += 4) {
@@ -24,7 +24,7 @@ inline void put_text(std::string_view text, std::vector<std::int32_t>& to) {
   }
 }
 
-/// Returns every text that put_text wrote. Throws Error if these are not such integers.
+/// Returns each text that put_text wrote. Throws Error if the integers have another form.
 inline std::vector<std::string> texts_in(std::span<const std::int32_t> values) {
   std::vector<std::string> texts;
   while (!values.empty()) {

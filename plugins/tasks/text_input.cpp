@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Encodes the rows, and describes what they leave out of the text.
+// TextInput: encodes a text or a text pair as rows, and describes which tokens were cut. Read text_input.hpp
+// first.
 #include "text_input.hpp"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ void cut(std::vector<std::int32_t>& ids, std::size_t begin, std::size_t kept) {
   ids.resize(std::min(ids.size(), begin + kept));
 }
 
-/// Throws Error if a line is not a pair. A blank line is a pair of two empty parts.
+/// Throws Error unless the line is a pair. A blank line is a pair of two empty parts.
 void require_pair(const std::string& line) {
   const std::ptrdiff_t tabs = std::ranges::count(line, '\t');
   if (tabs == 1 || (tabs == 0 && trimmed(line).empty())) return;
@@ -60,13 +61,13 @@ std::string_view TextInput::take_mark(std::string_view knowledge) {
 TextCounts TextInput::text_counts(const Records& train) const {
   WordCounts counts;
   for (const std::string& text : train.texts("text")) counts.add(text);
-  if (train.has(second_field))  // a vocabulary may be trained before prepare
+  if (train.has(second_field))  // training of a vocabulary comes before prepare
     for (const std::string& text : train.texts(second_field)) counts.add(text);
   return counts.sorted();
 }
 
 void TextInput::add_columns(std::vector<ColumnRule>& columns) const {
-  columns.push_back({.name = cut_column, .space = Space::sequences});  // tokens at the ends that did not fit
+  columns.push_back({.name = cut_column, .space = Space::sequences});  // number of tokens cut at the ends
   if (pairs_) columns.push_back({.name = segments_column, .space = Space::tokens});
 }
 

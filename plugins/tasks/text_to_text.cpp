@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Encodes text pairs as rows of two stacks, and turns the decoder's outputs into statistics and answers.
+// TextToText: encodes text pairs as rows of an encoder and a decoder, and turns the decoder's outputs into
+// statistics and answers. The tasks translate and summarize derive from it. Read text_to_text.hpp first.
 #include "text_to_text.hpp"
 
 #include <algorithm>
@@ -34,7 +35,7 @@ Special special_named(std::string_view name) {
   return *std::ranges::find_if(all_specials, [&](Special role) { return name_of(role) == name; });
 }
 
-/// Appends the tokens of a text, at most `room`; returns how many were cut.
+/// Appends the tokens of a text, at most `room`. Returns how many were cut.
 std::int32_t append_tokens(const std::string& text, const Tokenizer& tokenizer, std::size_t room,
                            std::vector<std::int32_t>& to) {
   const std::size_t before = to.size();
@@ -158,7 +159,7 @@ TextCounts TextToText::text_counts(const Records& train) const {
 std::vector<ColumnRule> TextToText::columns() const {
   return {{.name = targets_column, .space = Space::target, .truth = true},
           {.name = "references", .space = Space::ragged, .truth = true},  // the bytes of the target
-          {.name = "cut_source", .space = Space::sequences},              // tokens that did not fit
+          {.name = "cut_source", .space = Space::sequences},              // number of cut tokens
           {.name = "cut_target", .space = Space::sequences, .truth = true}};
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// TextToText: a text in, another one out, by an encoder and a decoder: what the tasks translate and summarize
-// share. They differ in how a text that was written is scored. Place in the flow: records with `source` and
-// `target` -> rows of both stacks and what the decoder is to say next -> losses of its tokens, and the texts
-// that it writes on its own (Task::decoding) -> statistics and answers.
+// TextToText: the base class of the tasks translate and summarize, which generate a text from a text with an
+// encoder and a decoder. They differ in the scores of generated text. The flow is: records with `source` and
+// `target` -> rows of both stacks, targets of the decoder -> losses, and text that the model generates
+// (Task::decoding) -> statistics and answers.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,8 @@ class TextToText : public Task {
   /// Returns "perplexity" and "accuracy" of target tokens, each predicted from the true ones before it.
   static std::vector<Measure> token_measures();
 
-  /// Lists BART, T5 and similar models, and MarianMTModel; `reader` reads files of text pairs.
+  /// Lists models that can be imported: BART, T5 and similar ones, and MarianMTModel. `reader` reads files of
+  /// text pairs.
   static std::vector<AdoptedModel> adopted_by(const std::string& reader) {
     std::vector<AdoptedModel> models;
     for (const char* architecture : {"ForConditionalGeneration", "MTModel"})
@@ -54,12 +55,12 @@ class TextToText : public Task {
   std::vector<OutputRule> outputs() const override;
   /// Scores generated text, if there is any.
   void measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const override;
-  /// Returns the labels of a set without generated text: empty targets.
+  /// Returns empty targets as labels, for a set without generated text.
   Records label(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
   std::optional<Decoding> decoding() const override { return decoding_; }
 
   Records from_text(std::span<const std::string> lines) const override;
-  /// text, the generated text and its score; of several ones also all of them, the best first.
+  /// Returns the generated text and its score; if several were generated also all of them, the best first.
   Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
   std::string no_scores(std::span<const OutputRule>) const override {
     return "its answers already have a score, the logarithm of the probability of the text";
@@ -69,7 +70,8 @@ class TextToText : public Task {
   bool takes_parts() const override { return true; }
 
  protected:
-  /// `name`: of the task. `written` and `all_written`: the fields of the best generated text and of all.
+  /// `name`: that of the task. `written` and `all_written`: the fields of the best generated text and of all
+  /// of them.
   TextToText(const Options& options, const TaskContext& context, std::string name, std::string written,
              std::string all_written);
 
@@ -78,12 +80,12 @@ class TextToText : public Task {
   virtual void add_scores(std::string_view written, std::string_view reference,
                           Statistics& statistics) const = 0;
 
-  /// Returns the number of rows of a target that are given.
+  /// Returns the number of rows at the beginning of a target that are not predicted.
   std::size_t given() const { return target_begins_ ? 2 : 1; }
 
   std::size_t max_length_;
   bool source_start_, target_begins_;
-  Special target_start_;  ///< the token in front of a target
+  Special target_start_;  ///< the token before a target
   std::optional<Decoding> decoding_;
   std::string name_, written_, all_written_;
 };

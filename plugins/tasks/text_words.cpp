@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Splits text into words by Unicode categories (utf8proc).
+// split_words(): splits a line into words by Unicode categories (utf8proc). Read text_words.hpp first.
 #include "text_words.hpp"
 
 #include <utf8proc.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Splits running text into words, as annotated corpora do: punctuation at the ends of a word is a word, and
-// so is an English 's. Place in the flow: from_text, for text that is not split yet.
+// Splits running text into words as annotated corpora do: punctuation at the ends of a word is separate, and
+// so is an English 's. WordLabels::from_text (tasks ner and tag) calls it for text that a user types.
 #pragma once
 
 #include <cstddef>

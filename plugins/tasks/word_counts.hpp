@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// WordCounts: counts words, with or without their white space, to train a tokenizer. Tasks that read whole
-// inputs share it. Place in the flow: Task::text_counts.
+// WordCounts: counts words, with or without their white space, from which a tokenizer is trained. Tasks that
+// read a whole text use it in Task::text_counts.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace encore::tasks {
 
-/// The counted strings must outlive it.
+/// Counts words. The counted strings must outlive this object.
 class WordCounts {
  public:
   void add(std::string_view text) {
@@ -22,7 +22,7 @@ class WordCounts {
       ++counts_[text.substr(first, end - first)];
     }
   }
-  /// Counts each word with the white space in front of it, and the white space at the end, so nothing is
+  /// Counts each word with the white space before it, and the white space at the end, so that nothing is
   /// lost. A tokenizer that cuts at white space cuts these parts as it cuts the whole text.
   void add_with_blanks(std::string_view text) {
     for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end) {
@@ -31,7 +31,7 @@ class WordCounts {
       ++counts_[text.substr(begin, end - begin)];
     }
   }
-  /// Returns a map, because its order is fixed; it is sorted once.
+  /// Returns the counts sorted: a map, because its order does not depend on a hash table.
   TextCounts sorted() const { return {counts_.begin(), counts_.end()}; }
 
  private:

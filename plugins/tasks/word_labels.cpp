@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Encodes words as rows, and turns the classes of rows into labels of words.
+// WordLabels: encodes the words of a sentence as rows, and turns the classes of rows into labels of words.
+// Read word_labels.hpp first.
 #include "word_labels.hpp"
 
 #include <unordered_map>
@@ -40,7 +41,7 @@ void WordLabels::restore(std::string_view knowledge) {
 }
 
 TextCounts WordLabels::text_counts(const Records& train) {
-  // Counted in a hash table and sorted once: the map is part of the interface because its order is fixed.
+  // Counted in a hash table, then sorted once into a map, whose order is fixed.
   std::unordered_map<std::string_view, std::int64_t> counts;
   for (const std::vector<std::string>& sentence : train.lists("words"))
     for (const std::string& word : sentence) ++counts[word];
@@ -51,11 +52,11 @@ TextCounts WordLabels::text_counts(const Records& train) {
 
 std::vector<ColumnRule> WordLabels::columns() const {
   std::vector<ColumnRule> columns = {
-      {.name = targets_column, .truth = true},           // label of the first token of each word
+      {.name = targets_column, .truth = true},           // label of a word, on the row of its first token
       {.name = "labelled"},                              // 0 on these rows, `no_target` on others
-      {.name = "first_pieces", .space = Space::ragged},  // the same rows, those of words that were kept
+      {.name = "first_pieces", .space = Space::ragged},  // these rows, for words that were kept
       {.name = "tags", .space = Space::ragged, .truth = true},  // number of each word's label, cut or not
-      {.name = "cut_words", .space = Space::sequences}};        // words at the end that did not fit
+      {.name = "cut_words", .space = Space::sequences}};        // number of words cut at the end
   weights_.add_column(columns, Space::tokens);
   return columns;
 }

@@ -24,10 +24,10 @@ class WordLabels {
  public:
   class Columns;
 
-  /// `cut_label`: the label of words that did not fit.
+  /// `cut_label`: the predicted label of words that did not fit.
   WordLabels(const Options& options, const TaskContext& context, std::string cut_label);
 
-  /// Takes the labels of the model. The words of the training set with each label decide its weight.
+  /// Takes the model's labels, and counts the words of `train` with each label for class weights.
   void prepare(const std::vector<std::string>& labels, const Records& train);
   /// Takes the classes of an imported model, in place of prepare(). Throws Error.
   void adopt(const std::vector<std::string>& classes) {
@@ -43,8 +43,8 @@ class WordLabels {
 
   std::vector<ColumnRule> columns() const;
   static OutputRule output() { return {.name = classes_output, .truth = targets_column}; }
-  /// Cuts before the word that would pass max_length - 1 rows, so that [SEP] still fits. A word without any
-  /// token (a lone control character) becomes [UNK].
+  /// Encodes a sentence. Cuts it before the word that would exceed max_length - 1 rows, so that [SEP] fits. A
+  /// word without a token (a lone control character) becomes [UNK].
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
               EncodedExample& to) const;
 
@@ -54,21 +54,21 @@ class WordLabels {
                                             const Outputs& outputs) const;
   /// Returns the labels of every sentence.
   Records::TextLists all_predicted(const ExampleSet& set, const Outputs& outputs) const;
-  /// Answers Task::no_scores.
+  /// Returns why there are no scores (Task::no_scores), or "".
   std::string no_scores(std::span<const OutputRule> given) const {
     return ClassProbabilities::missing(given, Space::tokens, names_.labels().size());
   }
-  /// The predicted labels of a sentence with their probabilities, by word; words that were cut have a score
-  /// of 0 and no others.
+  /// The predicted labels of a sentence with their probabilities, by word. Words that were cut have score 0
+  /// and no other scores.
   struct Scores {
-    std::vector<double> predicted;  ///< of the label of each word
-    Records::NumberMaps all;        ///< those of every label
+    std::vector<double> predicted;  ///< of the predicted label of each word
+    Records::NumberMaps all;        ///< of every label, by word
   };
   Scores scores(const Columns& in, std::size_t sequence, const Outputs& outputs) const;
 
-  /// Returns lines as `text`, and split into `words`.
+  /// Returns records with each line as `text`, and split into `words`.
   static Records from_text(std::span<const std::string> lines);
-  /// Returns "WHAT its last 2 words" if words were cut, else "".
+  /// Returns "WHAT its last 2 words" if words were cut, with `what` first; else "".
   static std::string left_out(const ExampleSet& set, std::size_t sequence, const std::string& what);
 
  private:
@@ -78,7 +78,7 @@ class WordLabels {
   LabelNames names_;
 };
 
-/// The columns of a set, found once.
+/// The columns of a set, found once by name.
 class WordLabels::Columns {
  public:
   explicit Columns(const ExampleSet& set)
@@ -87,7 +87,7 @@ class WordLabels::Columns {
         first_tokens_(set.column("first_pieces")),
         cut_words_(set.column("cut_words")) {}
   const ExampleSet& set() const { return set_; }
-  /// Returns the numbers of the true labels of all words; empty if the truth is not known.
+  /// Returns the numbers of the true labels of all words; empty if the truth is unknown.
   std::span<const std::int32_t> tags(std::size_t sequence) const { return set_.integers(tags_, sequence); }
   std::span<const std::int32_t> first_tokens(std::size_t sequence) const {
     return set_.integers(first_tokens_, sequence);

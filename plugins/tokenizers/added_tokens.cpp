@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rules of a match are those of `find_matches` in added_vocabulary.rs of `tokenizers` 0.23.
+// AddedTokens: finds added tokens in a text. The rules of a match are those of `find_matches` in
+// added_vocabulary.rs of `tokenizers` 0.23; compare with it before a change. Read added_tokens.hpp first.
 #include "added_tokens.hpp"
 
 #include <utf8proc.h>
@@ -21,7 +22,7 @@ constexpr Flag flags[] = {{"lstrip", &AddedToken::lstrip},           {"rstrip", 
                           {"special", &AddedToken::special},         {"outside", &AddedToken::outside}};
 constexpr std::string_view no_flag = "plain";
 
-/// \w of the Rust package `regex`: letters, marks, digits, connectors and joiners.
+/// Returns whether \w of the Rust package `regex` matches: letters, marks, digits, connectors and joiners.
 bool is_of_word(std::int32_t c) {
   if (c < 0) return false;
   if (c == 0x200C || c == 0x200D || (c >= 0x24B6 && c <= 0x24E9) || (c >= 0x1F130 && c <= 0x1F149) ||
@@ -32,7 +33,7 @@ bool is_of_word(std::int32_t c) {
          category == UTF8PROC_CATEGORY_PC;
 }
 
-/// Returns where the last character of a text begins. The text is not empty.
+/// Returns the position of the last character of a text that is not empty.
 std::size_t last_character(std::string_view text) {
   std::size_t at = text.size() - 1;
   while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) --at;
@@ -47,7 +48,7 @@ bool ends_with_word(std::string_view text) {
   return !text.empty() && is_of_word(first_code_point(text.substr(last_character(text))).value);
 }
 
-/// Returns where the white space at the end of a text begins.
+/// Returns the position of the white space at the end of a text.
 std::size_t space_at_end(std::string_view text) {
   std::size_t begin = text.size();
   while (begin > 0) {
@@ -58,7 +59,7 @@ std::size_t space_at_end(std::string_view text) {
   return begin;
 }
 
-/// Returns how many bytes of white space a text begins with.
+/// Returns the number of bytes of white space at the beginning of a text.
 std::size_t space_at_begin(std::string_view text) {
   std::size_t end = 0;
   while (end < text.size()) {
@@ -124,8 +125,8 @@ bool TokenFinder::next(std::string_view text, std::size_t& from, std::size_t fre
     if (token.single_word && (ends_with_word(text.substr(0, begin)) || begins_with_word(text.substr(end))))
       continue;
     if (token.lstrip) begin = begin > free ? free + space_at_end(text.substr(free, begin - free)) : free;
-    // Up to `free` there is white space of the token before: it is not searched once for each
-    // token in it.
+    // Up to `free` there is white space that belongs to the previous token. It is skipped at once, not
+    // searched again for each token.
     if (token.rstrip) end = end < free ? free : end + space_at_begin(text.substr(end));
     match = {.begin = begin, .end = end, .first = first, .behind = from, .token = &token};
     return true;

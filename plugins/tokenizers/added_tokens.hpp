@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// AddedTokens: tokens that are found in a text as they are written, before anything else cuts it; the rules
-// are those of AddedVocabulary of the Python package `tokenizers`. A token is looked for in the text as it
-// stands or, with `normalized`, in what normalization makes of it. Of several that begin at one place the
-// longest is taken. Place in the flow: a tokenizer cuts a text at its tokens, and what lies between them as
-// any text. Compiled into each tokenizer's plugin that has the option.
+// AddedTokens: tokens that are found in a text as they are written, before anything else splits it, by the
+// rules of AddedVocabulary in the Python package `tokenizers`. A token is searched in the text itself or,
+// with `normalized`, in its normalized form; of several at one position the longest is taken. byte_bpe,
+// unigram and wordpiece cut a text at these tokens first and encode the parts between them as usual.
 #pragma once
 
 #include <algorithm>
@@ -24,40 +23,40 @@ namespace encore::tokenizers {
 
 struct AddedToken {
   std::string content;
-  bool lstrip = false;       ///< white space in front of it belongs to it
-  bool rstrip = false;       ///< white space behind it belongs to it
-  bool single_word = false;  ///< only where no letter, digit or mark stands beside it
-  bool normalized = false;   ///< is searched in the normalized text, normalized itself
-  bool special = false;      ///< `decode` leaves it out
-  bool outside = false;      ///< no word is cut into it: what cuts words does not know the token
+  bool lstrip = false;       ///< white space before it belongs to it
+  bool rstrip = false;       ///< white space after it belongs to it
+  bool single_word = false;  ///< matches only if no letter, digit or mark is beside it
+  bool normalized = false;   ///< is normalized, and searched in the normalized text
+  bool special = false;      ///< `decode` omits it
+  bool outside = false;      ///< no word is cut into it: the splitter does not know it
   std::int32_t number = TokenTable::no_token;
 };
 
-/// Tokens of one kind, ready to be found.
+/// Finds tokens of one kind (of the text, or of the normalized text).
 class TokenFinder {
  public:
   struct Match {
-    std::size_t begin, end;     ///< with its white space
+    std::size_t begin, end;     ///< including its white space
     std::size_t first, behind;  ///< the token without white space
     const AddedToken* token;
   };
 
-  /// `pattern`: the text to search; an empty one is left out, of equal ones the first counts. `token`
-  /// outlives the finder.
+  /// Adds a token that is found by `pattern`. An empty pattern is ignored; of equal patterns the first
+  /// counts. `token` must outlive the finder.
   void add(std::string pattern, const AddedToken& token);
   bool empty() const { return tokens_.empty(); }
-  /// Finds the first token at or behind `from`, whose white space reaches back to `free` at most. Returns
-  /// false without one; `from` is then no longer used.
+  /// Finds the first token at or after `from`; its white space may begin at `free`. Returns false if there is
+  /// none; `from` is then undefined.
   bool next(std::string_view text, std::size_t& from, std::size_t free, Match& match) const;
 
  private:
-  std::vector<const AddedToken*> tokens_;  ///< of patterns
-  wordpiece::TokenTrie patterns_;          ///< to places in tokens_
-  std::array<bool, 256> begins_ = {};      ///< by the first byte of a pattern
-  std::string first_bytes_;                ///< the same, each once
+  std::vector<const AddedToken*> tokens_;  ///< by pattern
+  wordpiece::TokenTrie patterns_;          ///< lead to indices of tokens_
+  std::array<bool, 256> begins_ = {};      ///< whether a pattern begins with this byte
+  std::string first_bytes_;                ///< these bytes, each once
 };
 
-/// Calls plain(begin, end) for the parts of a text between tokens, none of them empty, and found(match) for
+/// Calls plain(begin, end) for the parts of a text between tokens that are not empty, and found(match) for
 /// the tokens, in the order of the text.
 template <class Plain, class Found>
 void split_at_tokens(const TokenFinder& finder, std::string_view text, const Plain& plain,
@@ -73,21 +72,21 @@ void split_at_tokens(const TokenFinder& finder, std::string_view text, const Pla
 class AddedTokens {
  public:
   static constexpr const char* option_name = "added_tokens";
-  /// The most bytes of a token. At each place the search reads as many bytes as the longest token has.
+  /// The most bytes of a token. The search reads this many bytes at each position at most.
   static constexpr std::size_t longest_token = 1000;
   /// Adds the option, a list of entries such as "plain [E9]" or "lstrip,special <mask>".
   static Schema& add_option(Schema& schema);
-  /// Empty if the option is missing. Throws OptionError if an entry is not flags, a blank and a token, or if
-  /// a token is longer than longest_token or occurs twice.
+  /// Reads the option; no tokens if it is missing. Throws OptionError if an entry is not flags, a blank and a
+  /// token, or if a token is longer than longest_token or occurs twice.
   explicit AddedTokens(const Options& options);
-  AddedTokens(AddedTokens&&) = default;  // what the finders point at does not move with it
+  AddedTokens(AddedTokens&&) = default;  // the finders' pointers stay valid after a move
   AddedTokens& operator=(AddedTokens&&) = default;
 
-  /// Returns whether the option names that token.
+  /// Returns whether the option contains that token.
   bool names(std::string_view content) const;
-  /// Numbers the tokens of the option, and of `own`, which the tokenizer has by itself, those that the option
-  /// does not name and the vocabulary has. `normalize(text)` gives the normalized form of a text. Throws
-  /// Error naming a token that the vocabulary lacks.
+  /// Finds the numbers of the option's tokens, and of the tokenizer's `own` ones that the option does not
+  /// contain and the vocabulary has. `normalize(text)` returns the normalized form of a text. Throws an Error
+  /// that names a token that the vocabulary lacks.
   template <class Normalize>
   void load(const TokenTable& table, const std::vector<AddedToken>& own, const Normalize& normalize) {
     number(table, own);
@@ -115,7 +114,7 @@ class AddedTokens {
 
   std::vector<AddedToken> given_;                         ///< from the option
   std::vector<AddedToken> tokens_;                        ///< all, special ones first
-  std::unordered_map<std::int32_t, std::size_t> places_;  ///< in tokens_, by number
+  std::unordered_map<std::int32_t, std::size_t> places_;  ///< index in tokens_, by number
   TokenFinder raw_, normalized_;
 };
 

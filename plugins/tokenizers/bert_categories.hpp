@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The characters that BERT removes, splits off or strips, as ranges of code points in ascending order. The
-// categories are those of Unicode 8: the vocabularies in use were made with them, and the Python package
-// `tokenizers` still uses them. tests/system/peers/compare_wordpiece.py compares every code point. Read next:
-// bert_text.cpp.
+// The characters that BERT removes, splits off or strips, as ranges of code points in ascending order, for
+// bert_text.cpp. The categories are those of Unicode 8, with which existing vocabularies were made and which
+// the Python package `tokenizers` still uses; so newer Unicode versions must not change them.
+// tests/system/peers/compare_wordpiece.py compares every code point.
 #pragma once
 
 #include <cstdint>
@@ -123,8 +123,7 @@ inline constexpr CodePointRange white_space[] = {
     {0x2000, 0x200A}, {0x2028, 0x2029}, {0x202F, 0x202F}, {0x205F, 0x205F}, {0x3000, 0x3000},
 };
 
-/// Ideographs, each of which becomes a word. The gap before U+2B920 is in every implementation since the
-/// first.
+/// Ideographs, each of which becomes a word. All implementations have the gap before U+2B920; keep it.
 inline constexpr CodePointRange ideographs[] = {
     {0x3400, 0x4DBF},   {0x4E00, 0x9FFF},   {0xF900, 0xFAFF},   {0x20000, 0x2A6DF},
     {0x2A700, 0x2B73F}, {0x2B740, 0x2B81F}, {0x2B920, 0x2CEAF}, {0x2F800, 0x2FA1F},

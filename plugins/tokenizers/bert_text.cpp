@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Splits ASCII by a shorter path of its own, and other text by the properties of its code points.
+// BertText: splits text into words as BERT does. ASCII takes a shorter path; other text is split by the
+// properties of its code points. Both must give the same words. Read bert_text.hpp first.
 #include "bert_text.hpp"
 
 #include <utf8proc.h>
@@ -38,8 +39,8 @@ void append(std::string& text, std::int32_t code_point) {
   text.append(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(length));
 }
 
-/// Calls visit(code point, its bytes in the text) for each character that cleaning keeps, with ' ' for white
-/// space and, if ideographs are words, around them.
+/// Calls visit(code point, its bytes in the text) for each character that cleaning keeps: ' ' for white space
+/// and, if ideographs are words, before and after each of them.
 template <class Visit>
 void clean(std::string_view text, bool part_ideographs, Visit visit) {
   const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
@@ -64,9 +65,9 @@ void clean(std::string_view text, bool part_ideographs, Visit visit) {
   }
 }
 
-/// Appends the canonical decomposition of one character; the caller orders the marks.
+/// Appends the canonical decomposition of one character; the caller sorts the marks.
 void decompose(std::int32_t c, std::vector<std::int32_t>& code_points) {
-  utf8proc_int32_t points[32];  // 18 are the most that Unicode has
+  utf8proc_int32_t points[32];  // Unicode needs at most 18
   int bound_class = 0;
   const auto count = utf8proc_decompose_char(c, points, 32, UTF8PROC_DECOMPOSE, &bound_class);
   if (count < 0) throw Error(std::string("cannot decompose text: ") + utf8proc_errmsg(count));
@@ -148,7 +149,7 @@ void BertText::normalize_into(std::string_view text, SplitText& out, const Place
     constexpr std::int32_t capital_i_with_dot = 0x130, dot_above = 0x307;
     if (!cleaning_.lowercase) return place(c, source);
     if (c != capital_i_with_dot) return place(utf8proc_tolower(c), source);
-    place('i', source);  // the one character whose lower form is two
+    place('i', source);  // the only character whose lower case has two
     place(dot_above, source);
   };
   if (!cleaning_.strip_accents) {
@@ -162,7 +163,7 @@ void BertText::normalize_into(std::string_view text, SplitText& out, const Place
     if constexpr (Ranged) out.point_sources_.resize(out.code_points_.size(), source);
   });
   tokenizers::order_marks(out.code_points_, [&](std::size_t begin, std::size_t end) {
-    if constexpr (Ranged) {  // marks that change places come from all of their bytes
+    if constexpr (Ranged) {  // reordered marks come from all of their bytes
       const ByteRange all{out.point_sources_[begin].begin, out.point_sources_[end - 1].end};
       std::fill(out.point_sources_.begin() + static_cast<std::ptrdiff_t>(begin),
                 out.point_sources_.begin() + static_cast<std::ptrdiff_t>(end), all);
@@ -174,7 +175,7 @@ void BertText::normalize_into(std::string_view text, SplitText& out, const Place
     if (!in(nonspacing_marks, c)) {
       place_lowered(c, source);
     } else if (Ranged && !out.sources_.empty() && out.sources_.back().end == source.begin) {
-      out.sources_.back().end = source.end;  // a mark that is dropped belongs to the letter before it
+      out.sources_.back().end = source.end;  // a removed mark belongs to the letter before it
     }
   }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// BertText: text to words as BERT's BasicTokenizer splits it. Characters are cleaned, ideographs stand alone;
-// a lower-casing model decomposes (NFD), drops accents and lowers, unless its options say otherwise; then
-// white space parts words and each punctuation mark is one. Place in the flow: wordpiece.cpp cuts the words
-// that come out into tokens; wordpiece_trainer.cpp counts them.
+// BertText splits text into words like BERT's BasicTokenizer. It cleans characters, and separates ideographs;
+// a lower-casing model decomposes (NFD), drops accents and lowers, unless its options differ; white space and
+// punctuation marks separate words. wordpiece.cpp cuts the words into tokens; wordpiece_trainer.cpp counts
+// them.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,16 @@
 
 namespace encore::wordpiece {
 
-/// The words of one text. Calls reuse it, so that splitting allocates nothing after the first ones.
+/// The words of one text. If it is reused for the next text, splitting allocates no memory.
 class SplitText {
  public:
   std::size_t size() const { return words_.size(); }
-  /// Returns a word, UTF-8, valid until the next split.
+  /// Returns a word as UTF-8, valid until the next split.
   std::string_view word(std::size_t i) const {
     return std::string_view(text_).substr(words_[i].first, words_[i].last - words_[i].first);
   }
-  /// Returns where the bytes [begin, end) of a word, whole characters, come from in the text that was split
-  /// with ranges.
+  /// Returns where the bytes [begin, end) of a word (whole characters) come from in the text, which must have
+  /// been split with ranges.
   ByteRange range(std::size_t i, std::size_t begin, std::size_t end) const {
     return {sources_[words_[i].first + begin].begin, sources_[words_[i].first + end - 1].end};
   }
@@ -42,21 +42,21 @@ class SplitText {
 
   std::string text_;
   std::vector<Word> words_;
-  std::size_t open_ = 0;  // where the word being written began
+  std::size_t open_ = 0;  // where the current word begins
   std::vector<std::int32_t> code_points_;
   // With ranges only:
-  std::vector<ByteRange> sources_;        // by byte of text_
-  std::vector<ByteRange> point_sources_;  // by code point
+  std::vector<ByteRange> sources_;        // for each byte of text_
+  std::vector<ByteRange> point_sources_;  // for each code point
 };
 
-/// The steps that a text passes before it is split.
+/// The steps applied to a text before it is split.
 struct BertCleaning {
   bool lowercase = false;
   bool strip_accents = false;
   bool part_ideographs = true;
 };
 
-/// A text before it is split at white space and punctuation, and where each of its bytes comes from.
+/// A text before it is split at white space and punctuation, and the origin of each of its bytes.
 struct NormalizedText {
   std::string text;
   std::vector<ByteRange> sources;
@@ -65,9 +65,10 @@ struct NormalizedText {
 class BertText {
  public:
   explicit BertText(BertCleaning cleaning) : cleaning_(cleaning) {}
-  /// Drops bytes that are not UTF-8, as it drops U+FFFD. `ranged`: fills what SplitText::range needs.
+  /// Splits a text. Drops bytes that are not UTF-8, as it drops U+FFFD. `ranged`: also fills what
+  /// SplitText::range needs.
   void split(std::string_view text, SplitText& out, bool ranged = false) const;
-  /// The two halves of `split`, with ranges: between them callers search the normalized text.
+  /// The two halves of `split`, with ranges, for callers that search the normalized text in between.
   void normalize(std::string_view text, NormalizedText& out) const;
   void split_normalized(const NormalizedText& text, std::size_t begin, std::size_t end, SplitText& out) const;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cuts text into words and merges neighbours in the order of the merges' ranks.
+// ByteBpe: splits text into words and merges neighbouring tokens in the order of the merges' ranks.
+// byte_bpe_plugin.cpp registers it. Read byte_bpe.hpp first.
 #include "byte_bpe.hpp"
 
 #include <algorithm>
@@ -18,7 +19,8 @@ namespace {
 
 using tokenizers::TokenTable;
 
-/// The bytes of each token, none of those that every vocabulary has. Added tokens are their own bytes.
+/// Returns the bytes of each token; empty for the special tokens that every vocabulary has. An added token is
+/// its own bytes.
 std::vector<std::string> all_bytes_of(const TokenTable& table, const tokenizers::AddedTokens& added) {
   std::vector<std::string> all(table.tokens().size());
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -37,7 +39,7 @@ std::vector<std::string> all_bytes_of(const TokenTable& table, const tokenizers:
   return all;
 }
 
-/// The special tokens of RoBERTa and GPT-2.
+/// The names of special tokens in vocabularies of RoBERTa and GPT-2.
 constexpr tokenizers::SpecialNames other_names[] = {
     {"<pad>", "<unk>", "<s>", "</s>", "</s>", "<mask>"},
     {"<|endoftext|>", "<|endoftext|>", "<|endoftext|>", "<|endoftext|>", "<|endoftext|>", ""},
@@ -72,7 +74,7 @@ struct Merges {
 
 /// Returns every way to join two tokens to a third, in the order of the results.
 Merges merges_of(std::vector<std::string> all_bytes, const tokenizers::AddedTokens& added) {
-  for (std::size_t i = 0; i < all_bytes.size(); ++i)  // no merge makes an added token
+  for (std::size_t i = 0; i < all_bytes.size(); ++i)  // merges do not make added tokens
     if (added.is_outside(static_cast<std::int32_t>(i))) all_bytes[i].clear();
   Merges merges;
   merges.made.resize(all_bytes.size());
@@ -156,7 +158,7 @@ void ByteBpe::train(const TextCounts& texts) {
 /// tokens.
 void ByteBpe::append_tokens(std::string_view text, std::vector<std::int32_t>& tokens,
                             std::vector<ByteRange>* ranges) const {
-  std::size_t offset = 0;  // of the part that is searched
+  std::size_t offset = 0;  // of the current part
   const auto found = [&](const tokenizers::TokenFinder::Match& match) {
     tokens.push_back(match.token->number);
     if (ranges != nullptr) ranges->push_back({offset + match.first, offset + match.behind});
@@ -188,7 +190,7 @@ void ByteBpe::append_plain(std::string_view whole, std::size_t from, std::size_t
     tokens.insert(tokens.end(), cut.begin(), cut.end());
   });
   if (ranges == nullptr) return;
-  const std::size_t prefix = is_prefixed(text) ? 1 : 0;  // a byte that the text does not have
+  const std::size_t prefix = is_prefixed(text) ? 1 : 0;  // a blank that the text does not have
   std::size_t begin = 0;
   for (std::size_t i = before; i < tokens.size(); ++i) {
     const std::size_t end = begin + bytes_[static_cast<std::size_t>(tokens[i])].size();

@@ -21,7 +21,7 @@
 
 namespace encore::byte_bpe {
 
-/// The first line of files with merges (merges.txt).
+/// The line that begins the merges (as in merges.txt).
 inline constexpr std::string_view merges_header = "#version: 0.2";
 
 class ByteBpe final : public Tokenizer {
@@ -29,7 +29,7 @@ class ByteBpe final : public Tokenizer {
   static constexpr const char* summary =
       "byte-level byte pair encoding: no text is unknown (Sennrich et al. 2016, Radford et al. 2019)";
   static Schema options();
-  /// Throws OptionError unless exactly one of `vocab` and `vocab_size` is given, and for a size below
+  /// Throws OptionError unless exactly one of `vocab` and `vocab_size` is given, or if the size is below
   /// smallest_vocabulary.
   ByteBpe(const Options& options, const TokenizerContext& context);
 
@@ -49,17 +49,17 @@ class ByteBpe final : public Tokenizer {
   }
   template <class Visit>
   void each_word(std::string_view text, const Visit& visit) const;
-  /// Encodes the bytes [begin, end) of a text, which have no added tokens.
+  /// Encodes the bytes [begin, end) of a text, which contain no added token.
   void append_plain(std::string_view text, std::size_t begin, std::size_t end,
                     std::vector<std::int32_t>& tokens, std::vector<ByteRange>* ranges) const;
 
   tokenizers::Training training_;
   bool add_prefix_space_;
   tokenizers::TokenTable table_;
-  std::vector<std::string> bytes_;  ///< of each token; empty for the special ones
+  std::vector<std::string> bytes_;  ///< of each token; empty for special ones
   std::int32_t byte_numbers_[256] = {};
   PairTable merges_;
-  std::vector<std::int32_t> made_;  ///< by rank of the merge: the token that it makes
+  std::vector<std::int32_t> made_;  ///< the token that a merge makes, by rank
   tokenizers::AddedTokens added_;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tokenizer "byte_bpe", as a plugin.
+// Registers the tokenizer "byte_bpe" as a plugin. It is a file of its own so that tests can link the
+// tokenizer without it.
 #include "byte_bpe.hpp"
 
 ENCORE_PLUGIN("byte_bpe", "1.0.0") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts words, and merges the most frequent pair until the vocabulary has its size.
+// Trains a vocabulary for byte_bpe: counts words, and merges the most frequent pair until the vocabulary has
+// its size. Read byte_bpe_trainer.hpp first.
 #include "byte_bpe_trainer.hpp"
 
 #include <set>
@@ -62,11 +63,12 @@ class Trainer {
     return found == numbers_.end() ? tokenizers::TokenTable::no_token : found->second;
   }
 
-  /// Counts the neighbours of a word whose tokens change from `before` to `now`; equal ones stay.
+  /// Updates the counts of pairs for a word whose tokens change from `before` to `now`; equal pairs are
+  /// skipped.
   void change_pairs(const std::vector<std::int32_t>& before, const std::vector<std::int32_t>& now,
                     std::size_t place) {
     const std::int64_t count = words_[place].count;
-    std::size_t old_end = 0, new_end = 0;  // bytes in front of the right token of a pair
+    std::size_t old_end = 0, new_end = 0;  // bytes before the right token of a pair
     std::size_t i = 1, j = 1;
     const auto next_of = [&](const std::vector<std::int32_t>& tokens, std::size_t& at, std::size_t& end) {
       if (at < tokens.size()) end += token(tokens[at - 1]).size();
@@ -88,7 +90,7 @@ class Trainer {
     }
   }
 
-  /// Merges every pair with this concatenation, because `encode` sees only the concatenation.
+  /// Merges every pair with the same concatenation as `pair`, because `encode` sees only the concatenation.
   void merge(Pair pair) {
     const std::string bytes = token(pair.first) + token(pair.second);
     add(bytes);
@@ -112,11 +114,11 @@ class Trainer {
   const std::string& token(std::int32_t number) const { return tokens_[static_cast<std::size_t>(number)]; }
 
   tokenizers::Training training_;
-  std::vector<std::string> tokens_;  // bytes; empty for the special ones
+  std::vector<std::string> tokens_;  // as bytes; empty for special ones
   std::unordered_map<std::string, std::int32_t> numbers_;
   std::vector<Word> words_;
   tokenizers::PairQueue pairs_;
-  std::set<Pair> grown_;  // pairs that the last merge made
+  std::set<Pair> grown_;  // made by the last merge
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The alphabet as two tables, and a hand-written matcher of GPT-2's regular expression.
+// Bytes as printable text, in two tables, and first_word(), a matcher of GPT-2's regular expression written
+// by hand. byte_bpe.cpp and its trainer call it. Read byte_text.hpp first.
 #include "byte_text.hpp"
 
 #include <algorithm>
@@ -36,7 +37,7 @@ Sort sort_of(std::int32_t code_point) {
   return tokenizers::is_white_space(code_point) ? Sort::white_space : Sort::other;
 }
 
-/// Returns the length of the run of one kind from `begin` on, and where its last character begins.
+/// The length of a run of characters of one kind from `begin` on, and the position of its last character.
 struct Run {
   std::size_t end;
   std::size_t last;

@@ -23,7 +23,7 @@ std::int32_t picture_of(std::int32_t blank) {
   return first_picture + (blank >= 0 && blank <= ' ' ? blank : ' ');
 }
 
-/// Returns the character of a picture, or nothing for other code points.
+/// Returns the character that a picture represents, or nothing for other code points.
 std::optional<char> pictured(std::int32_t code_point) {
   if (code_point == picture_of_delete) return '\x7F';
   if (code_point < first_picture || code_point > picture_of(' ')) return std::nullopt;
@@ -94,7 +94,7 @@ class Character final : public Tokenizer {
     std::string kept;
     const std::string_view whole = normal(text, kept);
     if (ranges == nullptr || whole == text) return each_character(whole, add);
-    // Composition does not cross grapheme clusters, so composing them one by one gives the same text.
+    // Composition does not cross grapheme clusters, so composing cluster by cluster gives the same text.
     std::string kept_part;
     for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end) {
       end = begin + first_grapheme_cluster(text.substr(begin));
@@ -106,7 +106,7 @@ class Character final : public Tokenizer {
     }
   }
 
-  /// Returns the text, composed if the option is on; `kept` holds it if it differs from the text.
+  /// Returns the text, composed if the option is on; a result that differs from the text is stored in `kept`.
   std::string_view normal(std::string_view text, std::string& kept) const {
     const bool ascii = std::none_of(text.begin(), text.end(), [](char c) { return (c & 0x80) != 0; });
     if (!compose_ || ascii) return text;
@@ -114,7 +114,7 @@ class Character final : public Tokenizer {
     return kept;
   }
 
-  /// Calls visit(character, its place in `text`). A byte that is not UTF-8 becomes U+FFFD.
+  /// Calls visit(character, its position in `text`). A byte that is not UTF-8 becomes U+FFFD.
   template <class Visit>
   void each_character(std::string_view text, const Visit& visit) const {
     thread_local std::string character;  // encode is const and called from several threads
@@ -132,7 +132,7 @@ class Character final : public Tokenizer {
     }
   }
 
-  /// Whether this white space, control or format character is a token.
+  /// Returns whether this white space, control or format character is a token.
   bool is_token(std::int32_t blank) const { return white_space_ && (blank < 0x80 || is_white_space(blank)); }
 
   Training training_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads code points and their categories with utf8proc.
+// Code points of a text, their categories, case and composition, by utf8proc. Read code_points.hpp first.
 #include "code_points.hpp"
 
 #include <utf8proc.h>
@@ -73,7 +73,7 @@ std::string composed(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const CodePoint c = first_code_point(text.substr(at));
     if (c.value == no_code_point) return std::string(text);
-    utf8proc_int32_t parts[32];  // 18 are the most that Unicode has
+    utf8proc_int32_t parts[32];  // Unicode needs at most 18
     const utf8proc_ssize_t count = utf8proc_decompose_char(c.value, parts, 32, options, &bound_class);
     if (count < 0) return std::string(text);
     points.insert(points.end(), parts, parts + count);
@@ -81,7 +81,7 @@ std::string composed(std::string_view text) {
   }
   order_marks(points, [](std::size_t, std::size_t) {});
   const auto size = static_cast<utf8proc_ssize_t>(points.size());
-  points.push_back(0);  // the bytes, which are written in the place of the code points, end with a zero
+  points.push_back(0);  // utf8proc writes the bytes over the code points and ends them with a zero
   const utf8proc_ssize_t bytes = utf8proc_reencode(points.data(), size, options);
   if (bytes < 0) return std::string(text);
   return {reinterpret_cast<const char*>(points.data()), static_cast<std::size_t>(bytes)};

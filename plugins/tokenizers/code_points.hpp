@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Text as code points: the Unicode functions of the tokenizers other than WordPiece. Bytes that are not UTF-8
-// become no_code_point one by one.
+// Text as code points: the Unicode functions of all tokenizers except WordPiece, whose Unicode version is
+// fixed (bert_categories.hpp). Each byte that is not UTF-8 becomes no_code_point.
 #pragma once
 
 #include <cstddef>
@@ -17,22 +17,22 @@ struct CodePoint {
   std::size_t bytes = 1;
 };
 
-/// Returns the code point that `text`, which is not empty, begins with.
+/// Returns the first code point of `text`, which must not be empty.
 CodePoint first_code_point(std::string_view text);
-/// Appends UTF-8.
+/// Appends the code point as UTF-8.
 void append(std::string& text, std::int32_t code_point);
 
-/// Whether the code point is White_Space of Unicode.
+/// Returns whether the code point has Unicode's property White_Space.
 bool is_white_space(std::int32_t code_point);
-/// Whether it is white space, control or format character: words lack them, and so must a vocabulary
-/// file.
+/// Returns whether the code point is white space, a control or a format character. Words do not contain
+/// these, and lines of a vocabulary file must not.
 bool is_blank(std::int32_t code_point);
 bool is_letter(std::int32_t code_point);  ///< categories L*
 bool is_number(std::int32_t code_point);  ///< categories N*
-/// Returns the lower-case letter of one code point, without context; others are unchanged.
+/// Returns the code point in lower case, without regard to its context; unchanged if it has none.
 std::int32_t lower(std::int32_t code_point);
-/// Returns the bytes of the user-perceived character (UAX 29) that `text`, which is UTF-8 and not empty,
-/// begins with.
+/// Returns the number of bytes of the first user-perceived character (UAX 29) of `text`, which must be UTF-8
+/// and not empty.
 std::size_t first_grapheme_cluster(std::string_view text);
 /// Composes the text (NFC). Bytes that are not UTF-8 are unchanged.
 std::string composed(std::string_view text);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// merge_neighbours: cuts one word by byte-pair encoding, in O(n log n), for byte_bpe's `encode` and
-// its trainer alike.
+// merge_neighbours() cuts one word by byte-pair encoding in O(n log n). ByteBpe::encode and its trainer both
+// call it, so that text is always cut as in training.
 #pragma once
 
 #include <algorithm>
@@ -11,23 +11,23 @@
 
 namespace encore::byte_bpe {
 
-/// Two neighbours that can be merged; the smallest comes first.
+/// Two neighbours that can be merged. Merges are ordered by rank, then by position.
 struct Merge {
-  std::int32_t rank;   ///< the lower, the earlier
-  std::int32_t place;  ///< of the left one
+  std::int32_t rank;   ///< lower ranks first
+  std::int32_t place;  ///< of the left neighbour
   std::int32_t left, right;
   bool operator>(const Merge& other) const {
     return rank != other.rank ? rank > other.rank : place > other.place;
   }
 };
 
-/// Merges neighbours in `pieces` until none can be: always the two whose merge has the lowest rank, of equal
-/// ones the leftmost. rank_of(left, right) is that rank; negative: they cannot be merged. made(rank) is the
-/// number of their concatenation.
+/// Merges neighbours in `pieces` until no merge is possible: always the two whose merge has the lowest rank,
+/// of equal ranks the leftmost. rank_of(left, right) returns that rank, negative if the two cannot be merged.
+/// made(rank) returns the number of the merged token.
 template <class RankOf, class Made>
 void merge_neighbours(std::vector<std::int32_t>& tokens, const RankOf& rank_of, const Made& made) {
   constexpr std::int32_t gone = -1;
-  thread_local std::vector<std::int32_t> next, previous;  // kept from call to call, so nothing is allocated
+  thread_local std::vector<std::int32_t> next, previous;  // reused by the next call
   thread_local std::vector<Merge> heap;
   const auto size = static_cast<std::int32_t>(tokens.size());
   next.resize(tokens.size());
@@ -54,7 +54,7 @@ void merge_neighbours(std::vector<std::int32_t>& tokens, const RankOf& rank_of, 
     heap.pop_back();
     const std::int32_t place = best.place, after = at(next, place);
     if (at(tokens, place) != best.left || after == size || at(tokens, after) != best.right)
-      continue;  // one of the two has been merged with another meanwhile
+      continue;  // one of the two was merged with another neighbour
     at(tokens, place) = made(best.rank);
     at(tokens, after) = gone;
     at(next, place) = at(next, after);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// PairQueue: neighbouring tokens with their counts and the words they stand in, the most frequent first. What
-// both trainers that merge pairs share. Counts change only where a merge touches a word; the queue may hold
-// old counts, which are refreshed when they come up.
+// PairQueue: pairs of neighbouring tokens with their counts and the words that contain them, the most
+// frequent first. The trainers of byte_bpe and wordpiece share it. A merge changes counts only of the words
+// that it affects; the queue may contain outdated counts, which are updated when they reach the front.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,8 @@ using Pair = std::pair<std::int32_t, std::int32_t>;
 
 class PairQueue {
  public:
-  /// Adds (by > 0) or removes a pair of word number `word`. A pair is in the queue once it is offered.
+  /// Adds (by > 0) or removes occurrences of a pair in word number `word`. offer() puts the pair into the
+  /// queue.
   void change(Pair pair, std::int64_t by, std::size_t word) {
     counts_[pair] += by;
     if (by > 0) places_[pair].push_back(word);
@@ -42,21 +43,21 @@ class PairQueue {
     return std::nullopt;
   }
 
-  /// Appends the words that may contain the pair, some of them perhaps twice, and forgets them.
+  /// Appends the words that may contain the pair, perhaps with duplicates, and removes the pair's list.
   void take_places(Pair pair, std::vector<std::size_t>& words) {
     const auto found = places_.find(pair);
     if (found == places_.end()) return;
     words.insert(words.end(), found->second.begin(), found->second.end());
     places_.erase(found);
   }
-  /// Removes a pair that no word contains any more.
+  /// Removes a pair that occurs in no word any more.
   void forget(Pair pair) { counts_.erase(pair); }
 
  private:
   struct Candidate {
     std::int64_t count = 0;
     Pair pair;
-    /// Orders the queue: the largest count first; among equal counts the smallest pair.
+    /// The order of the queue: larger counts first; of equal counts the smaller pair.
     bool operator<(const Candidate& other) const {
       return count != other.count ? count < other.count : pair > other.pair;
     }

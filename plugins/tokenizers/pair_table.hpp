@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// PairTable: the rank of the merge of two tokens. One open hash table, for `encode` asks it for every two
-// neighbours.
+// PairTable: the ranks of merges by (left token, right token), in one open hash table. It must be fast:
+// ByteBpe::encode looks up every two neighbours.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ class PairTable {
     return (static_cast<std::uint64_t>(static_cast<std::uint32_t>(left)) << 32) |
            static_cast<std::uint32_t>(right);
   }
-  /// Returns the place of the key, or the free place for it.
+  /// Returns the index of the key's entry, or of the free entry where it belongs.
   std::size_t slot(std::uint64_t key) const {
     std::size_t at = static_cast<std::size_t>((key * 0x9E3779B97F4A7C15u) >> shift_);
     while (entries_[at].key != key && entries_[at].key != empty) at = (at + 1) & (entries_.size() - 1);
@@ -48,9 +48,9 @@ class PairTable {
       if (entry.key != empty) entries_[slot(entry.key)] = entry;
   }
 
-  std::vector<Entry> entries_{std::vector<Entry>(16)};  // a power of two, at most half full
+  std::vector<Entry> entries_{std::vector<Entry>(16)};  // size is a power of two, at most half full
   std::size_t used_ = 0;
-  int shift_ = 60;  // 64 less the bits of the size
+  int shift_ = 60;  // 64 minus the number of bits of the size
 };
 
 }  // namespace encore::byte_bpe

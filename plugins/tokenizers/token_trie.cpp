@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An open hash table of edges, which grows by doubling.
+// TokenTrie: adds tokens to an open hash table of edges, which doubles when it is half full, and finds the
+// longest token at the beginning of a text. Read token_trie.hpp first.
 #include "token_trie.hpp"
 
 #include <encore/error.hpp>

@@ -14,7 +14,7 @@ class TokenTrie {
   static constexpr std::int32_t no_token = -1;
   struct Match {
     std::int32_t token = no_token;
-    std::size_t length = 0;  ///< bytes
+    std::size_t length = 0;  ///< in bytes
   };
 
   TokenTrie();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Models among the lines of a vocabulary, texts to tokens and back.
+// Unigram: finds the SentencePiece models in the lines of a vocabulary, and turns text into tokens and back
+// with them. unigram_plugin.cpp registers it. Read unigram.hpp first.
 #include "unigram.hpp"
 
 #include <sentencepiece_processor.h>
@@ -20,8 +21,8 @@ using tokenizers::TokenTable;
 
 constexpr std::string_view word_mark = "▁";
 
-/// The special tokens, as SentencePiece writes them. Models without a token that opens a text (T5, Marian) or
-/// without padding have another one in its place.
+/// Returns SentencePiece's names of special tokens. Models without a token for the beginning of a text (T5,
+/// Marian) or without padding use another token for it.
 tokenizers::SpecialNames special_names(std::span<const std::string> tokens) {
   const auto has = [&](std::string_view token) { return std::ranges::find(tokens, token) != tokens.end(); };
   const std::string_view padding = has("<pad>") ? "<pad>" : "</s>", start = has("<s>") ? "<s>" : padding;
@@ -29,9 +30,9 @@ tokenizers::SpecialNames special_names(std::span<const std::string> tokens) {
 }
 
 constexpr std::string_view gap_beginning = "<extra_id_";
-constexpr std::size_t longest_gap = gap_beginning.size() + 20;  // bytes: a number, and ">"
+constexpr std::size_t longest_gap = gap_beginning.size() + 20;  // bytes of the longest gap: a number, and ">"
 
-/// Replaces each word mark by a blank.
+/// Returns the text with a blank for each word mark.
 std::string with_blanks(std::string_view text) {
   std::string result;
   for (std::size_t at = 0; at < text.size();) {
@@ -43,20 +44,20 @@ std::string with_blanks(std::string_view text) {
   return result;
 }
 
-/// Removes blanks at both ends.
+/// Returns the text without blanks at both ends.
 std::string stripped(const std::string& text) {
   const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());
   return text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
 }
 
-/// Returns the number of bytes of ">>de<<" in front of a text.
+/// Returns the number of bytes of a code such as ">>de<<" at the beginning of a text; 0 without one.
 std::size_t language_code(std::string_view text) {
   constexpr std::string_view closing = "<<";
   const std::size_t end = text.starts_with(">>") ? text.find(closing) : std::string_view::npos;
   return end == std::string_view::npos ? 0 : end + closing.size();
 }
 
-/// Whether the model makes one unknown token of a text, apart from the mark of a word.
+/// Returns whether the model makes one unknown token of the text, apart from the word mark.
 bool is_one_unknown(const sentencepiece::SentencePieceProcessor& processor, const std::string& text) {
   const sentencepiece::ImmutableSentencePieceText cut = processor.EncodeAsImmutableProto(text);
   const int count = static_cast<int>(cut.pieces_size());
@@ -66,7 +67,7 @@ bool is_one_unknown(const sentencepiece::SentencePieceProcessor& processor, cons
 
 }  // namespace
 
-/// The tokenizer of the other side, with the same vocabulary.
+/// The tokenizer of targets, which uses the same vocabulary.
 class Unigram::Targets final : public Tokenizer {
  public:
   explicit Targets(const Unigram& whole) : whole_(whole) {}
@@ -213,7 +214,8 @@ void Unigram::append_between_tokens(const Model& model, std::string_view text, s
   if (const std::size_t code = has_sides() ? language_code(text) : 0; code > 0)
     add_whole(number_of_unknown(std::string(text.substr(0, code))), code);
   for (std::size_t at = done; (at = text.find(gap_beginning, at)) != std::string_view::npos;) {
-    // Searches only the length of a name: "<extra_id_" may occur ten thousand times before the first ">".
+    // The search ends after the longest possible name: "<extra_id_" may occur ten thousand times before the
+    // first ">".
     const std::string_view name = text.substr(at, longest_gap);
     const std::size_t size = name.find('>') + 1;  // 0: not found
     const std::int32_t gap = size > 0 ? table_.find(name.substr(0, size)) : TokenTable::no_token;
@@ -287,8 +289,8 @@ std::string Unigram::decode(std::span<const std::int32_t> tokens) const {
   }
   std::string text = has_bytes ? with_bytes(texts) : model.processor->DecodePieces(texts);
   if (!has_sides()) return text;
-  text = with_blanks(text);  // tokens of sources alone come back with their mark
-  // MarianTokenizer strips what it decodes. Runs that were imported without `added_tokens` keep the blank.
+  text = with_blanks(text);  // tokens that only sources have come with their word mark
+  // MarianTokenizer strips decoded text. Runs that were imported without `added_tokens` keep the blank.
   return added_.raw().empty() ? text : stripped(text);
 }
 

@@ -55,7 +55,7 @@ class Unigram final : public Tokenizer, public HasVocabularyLines, public HasTar
 
  private:
   class Targets;
-  /// A SentencePiece model, which cuts text.
+  /// A SentencePiece model, which splits text into tokens.
   struct Model {
     std::string name, file;
     std::unique_ptr<sentencepiece::SentencePieceProcessor> processor;
@@ -67,7 +67,7 @@ class Unigram final : public Tokenizer, public HasVocabularyLines, public HasTar
                      std::vector<ByteRange>* ranges) const override;
   void append(const Model& model, std::string_view text, std::vector<std::int32_t>& tokens,
               std::vector<ByteRange>* ranges) const;
-  /// Encodes a part that begins `offset` bytes behind the beginning of its text, and has no added token.
+  /// Encodes a part without added tokens that begins `offset` bytes after the beginning of its text.
   void append_between_tokens(const Model& model, std::string_view part, std::size_t offset,
                              std::vector<std::int32_t>& tokens, std::vector<ByteRange>* ranges) const;
   /// Encodes a part without language code and gaps.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tokenizer "unigram", as a plugin.
+// Registers the tokenizer "unigram" as a plugin. It is a file of its own so that tests can link the tokenizer
+// without it.
 #include "unigram.hpp"
 
 ENCORE_PLUGIN("unigram", "1.0.0") {

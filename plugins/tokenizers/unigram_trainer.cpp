@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls the trainer of SentencePiece with one thread, because its sums depend on their number.
+// Trains a unigram model with SentencePiece's trainer. It runs on one thread, because its sums depend on the
+// number of threads. Read unigram_trainer.hpp first.
 #include "unigram_trainer.hpp"
 
 #include <sentencepiece_trainer.h>
@@ -15,8 +16,8 @@ namespace {
 /// The number of bytes and special tokens; the trainer adds the characters of the text.
 constexpr std::int64_t fewest_with_bytes = 256 + 5;
 
-/// The most bytes of a sentence. The library copies each repeated part of a sentence, in a time that grows
-/// with the square of its length.
+/// The most bytes of a sentence. The library copies each repeated part of a sentence, which takes a time that
+/// grows with the square of its length.
 constexpr std::size_t longest_sentence = 4096;
 
 /// Writes each input once with its count behind a tab, in the order of the inputs. A long one is cut, at a
@@ -51,7 +52,7 @@ class CountedTexts final : public sentencepiece::SentenceIterator {
     line_ += '\t' + std::to_string(next_->second);
   }
 
-  /// Returns the length of the first part of a longer text.
+  /// Returns the length of the first part of a text that is too long.
   static std::size_t whole_characters(std::string_view text) {
     std::size_t end = longest_sentence;
     while (end > 1 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
@@ -59,7 +60,7 @@ class CountedTexts final : public sentencepiece::SentenceIterator {
   }
 
   TextCounts::const_iterator next_, end_;
-  std::size_t begin_ = 0;  ///< where the rest of the text begins
+  std::size_t begin_ = 0;  ///< beginning of the rest of the text
   std::string line_;
 };
 
@@ -104,14 +105,14 @@ std::string train_model(const TextCounts& texts, const Training& training) {
       {"character_coverage", std::to_string(training.character_coverage)},
       {"byte_fallback", training.byte_fallback ? "true" : "false"},
       {"input_format", "tsv"},
-      {"max_sentence_length", "1073741824"},  // leaves no input out
+      {"max_sentence_length", "1073741824"},  // so that no input is left out
       {"num_threads", "1"},
       {"pad_id", "0"},
       {"unk_id", "1"},
       {"bos_id", "2"},
       {"eos_id", "3"},
       {"control_symbols", "<mask>"},
-      {"minloglevel", "2"}};  // errors, which come back as a status
+      {"minloglevel", "2"}};  // errors only, which are returned as a status
   CountedTexts sentences(texts);
   std::string file;
   const auto status = sentencepiece::SentencePieceTrainer::Train(options, &sentences, &file);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Training a model of SentencePiece: the likelihood of the text under tokens that are drawn one by one,
-// raised by expectation and maximisation, while the tokens that it can best do without are dropped (Kudo
-// 2018). The library does it. Place in the flow: Unigram::train.
+// Trains a SentencePiece model (Kudo 2018): maximises the likelihood of the text by expectation and
+// maximisation, and drops the tokens that matter least. The library does the work. Unigram::train calls it.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +12,16 @@
 namespace encore::unigram {
 
 struct Training {
-  std::int64_t vocab_size = 0;  ///< tokens, special ones included; 0: the model is read from a file
+  std::int64_t vocab_size = 0;  ///< tokens, including special ones; 0: read from a file
   double character_coverage = 1.0;
   bool byte_fallback = false;
 };
 
-/// Throws OptionError unless exactly one of `vocab` and `vocab_size` is given, and for a size that cannot
-/// hold the bytes of `byte_fallback`.
+/// Throws OptionError unless exactly one of `vocab` and `vocab_size` is given, or if the size cannot hold the
+/// bytes of `byte_fallback`.
 Training training_of(const Options& options);
 
-/// Returns the file of the model: <pad>, <unk>, <s>, </s>, <mask>, and the tokens of the text, which may be
+/// Returns the model file: <pad>, <unk>, <s>, </s>, <mask>, and the tokens of the text, of which there may be
 /// fewer than vocab_size. Equal inputs give equal bytes. Throws Error if vocab_size cannot hold the
 /// characters, if there is no text, or if the options name a file.
 std::string train_model(const TextCounts& texts, const Training& training);

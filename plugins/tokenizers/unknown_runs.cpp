@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A run is looked at in windows: where a window and its neighbours are one unknown token each, it is left
-// out.
+// without_long_unknown_runs(): examines runs in windows. A window is left out if it and its neighbours are
+// one unknown token each. unigram.cpp calls it; read unknown_runs.hpp first.
 #include "unknown_runs.hpp"
 
 #include <algorithm>
@@ -13,13 +13,13 @@
 namespace encore::unigram {
 namespace {
 
-/// The characters of a window. The library takes a time that grows with their square.
+/// The characters of a window. The time of the library grows with the square of their number.
 constexpr std::size_t window = 256;
 
 using IsOneUnknown = std::function<bool(const std::string& text)>;
 
-/// Decides which characters may be in a run. The model may drop a single one, or make it a blank, so each is
-/// tried between others that are unknown.
+/// Decides which characters may belong to a run. The model may drop a single character or make it a blank, so
+/// each is tried between others that are unknown.
 class Characters {
  public:
   explicit Characters(const IsOneUnknown& is_one_unknown) : is_one_unknown_(is_one_unknown) {}
@@ -46,7 +46,7 @@ class Characters {
   Answers begins_, continues_;
 };
 
-/// Appends a run whose characters begin at `places`, the last of which is its end.
+/// Appends a run whose characters begin at `places`; the last element is its end.
 void append_run(std::string_view text, const std::vector<std::size_t>& places,
                 const IsOneUnknown& is_one_unknown, ShortText& result) {
   const std::size_t windows = (places.size() - 1) / window;
@@ -74,7 +74,7 @@ void append_run(std::string_view text, const std::vector<std::size_t>& places,
 }  // namespace
 
 ByteRange ShortText::whole(ByteRange range) const {
-  // A gap lies within its token, which begins before and ends behind it.
+  // A gap lies inside its token, which begins before it and ends after it.
   const auto missing = [&](std::size_t place) {
     const auto behind = std::ranges::lower_bound(gaps, place, {}, &Gap::place);
     return behind == gaps.begin() ? 0 : std::prev(behind)->missing;
@@ -85,8 +85,8 @@ ByteRange ShortText::whole(ByteRange range) const {
 ShortText without_long_unknown_runs(std::string_view text, const IsOneUnknown& is_one_unknown) {
   ShortText result;
   Characters characters(is_one_unknown);
-  std::vector<std::size_t> places;  // of the characters of the run that is open
-  std::string_view first;           // character of it
+  std::vector<std::size_t> places;  // positions of the characters of the current run
+  std::string_view first;           // its first character
   const auto end_run = [&](std::size_t end) {
     if (places.empty()) return;
     places.push_back(end);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Long runs of characters that a model of SentencePiece has no token for. Its library makes one token of such
-// a run and copies it again with each character, so that a text of a megabyte takes minutes. What stands in
-// the middle of a long run changes nothing but where the token ends, and is left out here. Place in the flow:
-// unigram.cpp, before the library.
+// Shortens long runs of characters for which a SentencePiece model has no token. The library makes one token
+// of such a run and copies it for each character, so a text of a megabyte takes minutes. The middle of a long
+// run affects only where the token ends, and is left out here. unigram.cpp calls this before the library.
 #pragma once
 
 #include <cstddef>
@@ -17,14 +16,14 @@ namespace encore::unigram {
 
 struct ShortText {
   struct Gap {
-    std::size_t place;    ///< in `text`, within an unknown token
-    std::size_t missing;  ///< bytes that are left out up to here
+    std::size_t place;    ///< position in `text`, inside an unknown token
+    std::size_t missing;  ///< number of bytes left out so far
   };
 
   std::string text;
   std::vector<Gap> gaps = {};
 
-  /// Returns the range in the whole text.
+  /// Returns the corresponding range in the whole text.
   ByteRange whole(ByteRange range) const;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The options of a vocabulary, the names of special tokens, and the checks of a list.
+// Vocabularies of the tokenizers: the options, the names of special tokens, and the checks of a list of
+// tokens. Read vocabulary.hpp first.
 #include "vocabulary.hpp"
 
 #include <algorithm>
@@ -71,7 +72,7 @@ SpecialNames usual_names() {
   return names;
 }
 
-/// Joins names: "[PAD], [UNK], [CLS] and [SEP]".
+/// Returns the names joined: "[PAD], [UNK], [CLS] and [SEP]".
 std::string required_names(const SpecialNames& names) {
   std::vector<std::string_view> distinct;
   for (const Special role : all_specials)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the built-in tokenizers share about vocabularies: the options that say where one comes from, and a
-// checked list of tokens with the number of each. Compiled into each tokenizer's plugin.
+// What the built-in tokenizers share about vocabularies: the options for where one comes from, and
+// TokenTable, a checked list of tokens with their numbers. It is compiled into the plugin of each tokenizer.
 #pragma once
 
 #include <array>
@@ -20,30 +20,30 @@ namespace encore::tokenizers {
 /// Returns the options vocab, vocab_size and min_frequency; `help` describes min_frequency.
 Schema vocabulary_schema(std::int64_t min_frequency, std::string help);
 
-/// How a vocabulary is trained.
+/// How a vocabulary is trained, from the options.
 struct Training {
-  std::int64_t vocab_size = 0;  ///< tokens, special ones included; 0: the vocabulary is read from a file
+  std::int64_t vocab_size = 0;  ///< tokens, including special ones; 0: read from a file
   std::int64_t min_frequency = 1;
 };
 
 /// Throws OptionError unless exactly one of `vocab` and `vocab_size` is given.
 Training training_of(const Options& options);
-/// The longest word that is merged. Each merge visits the word again, so a word takes a time that grows with
-/// the square of its length. Longer words (a file without blanks) are ignored.
+/// The longest word that is merged, in characters. Each merge visits the word again, so the time for a word
+/// grows with the square of its length. Longer words (a file without blanks) are ignored.
 inline constexpr std::size_t longest_taught_word = 1000;
 
 /// Throws Error if the options name a vocabulary to read.
 void require_training(const Training& training);
 
-/// [PAD], [UNK], [CLS], [SEP]: they open the vocabularies that are trained here.
+/// Returns [PAD], [UNK], [CLS], [SEP], with which all vocabularies that are trained here begin.
 const std::vector<std::string>& special_tokens();
 
-/// The special tokens, then those of `counts` by falling count, equal counts in the order of their bytes, as
-/// far as vocab_size and min_frequency let them in. Throws Error when none gets in; `what` they are: "word".
+/// Returns the special tokens, then the strings of `counts` by falling count, equal counts in the order of
+/// their bytes, as vocab_size and min_frequency allow. Throws Error if none is left; `what` they are: "word".
 std::vector<std::string> most_frequent(const TextCounts& counts, const Training& training,
                                        const std::string& what);
 
-/// How a family of vocabularies writes its special tokens, by role; "": it has none.
+/// The names of special tokens in a family of vocabularies, by role; "": the family has no such token.
 using SpecialNames = std::array<std::string_view, all_specials.size()>;
 
 /// A vocabulary: tokens in the order of their numbers.
@@ -52,9 +52,9 @@ class TokenTable {
   static constexpr std::int32_t no_token = -1;
 
   TokenTable() = default;
-  /// Throws Error for an empty or doubled token and for a missing special one; `kind` of tokenizer:
-  /// "WordPiece". The special tokens are the usual ones, or those of one of `others` where the vocabulary has
-  /// its opening token.
+  /// Throws Error for an empty or duplicate token, or a missing special token; `kind` is the tokenizer in the
+  /// message: "WordPiece". The special tokens have the usual names, or those in `others` of which the
+  /// vocabulary has the opening token.
   TokenTable(std::vector<std::string> tokens, const std::string& kind,
              std::span<const SpecialNames> others = {});
 
@@ -64,11 +64,11 @@ class TokenTable {
     return number == no_token ? std::nullopt : std::optional(number);
   }
   std::int32_t unknown() const { return special_[static_cast<std::size_t>(Special::unknown)]; }
-  /// Whether the token stands for no text: `decode` leaves it out.
+  /// Returns whether the token represents no text, so that `decode` omits it.
   bool is_special(std::int32_t number) const;
-  /// [PAD], [UNK], [CLS] or [SEP], or what stands in their place, which every vocabulary has.
+  /// Returns whether the token has a role that every vocabulary needs: [PAD], [UNK], [CLS] or [SEP].
   bool is_required(std::int32_t number) const;
-  /// The token with this number. Throws std::logic_error where there is none.
+  /// Returns the token with this number. Throws std::logic_error if there is none.
   const std::string& token(std::int32_t number) const;
   /// Returns no_token if it is not in the vocabulary.
   std::int32_t find(std::string_view token) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tokenizer "word": a word is a token. White space and control characters part words; a word that is not in
-// the vocabulary is [UNK], also one that is spelled like a special token.
+// Tokenizer "word": each word is a token. White space and control characters separate words. A word that is
+// not in the vocabulary is [UNK], also if it is spelled like a special token.
 #include <encore/plugin.hpp>
 
 #include "code_points.hpp"
@@ -58,7 +58,7 @@ class Word final : public Tokenizer {
     });
   }
 
-  /// Calls visit(word, its place in the text). Bytes that are not UTF-8 become U+FFFD.
+  /// Calls visit(word, its position in the text). Bytes that are not UTF-8 become U+FFFD.
   template <class Visit>
   void each_word(std::string_view text, const Visit& visit) const {
     thread_local std::string word;  // encode is const and called from several threads

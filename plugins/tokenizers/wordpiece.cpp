@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds special and added tokens, splits the rest into words, and takes the longest token from the left.
+// WordPiece: finds special and added tokens, splits the rest of a text into words, and cuts each word into
+// the longest tokens from the left. plugin.cpp registers it. Read wordpiece.hpp first.
 #include "wordpiece.hpp"
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 namespace encore::wordpiece {
 namespace {
 
-/// BERT treats longer words as noise and does not cut them.
+/// The most characters of a word that is cut into tokens; BERT makes longer words unknown.
 constexpr std::ptrdiff_t longest_word = 100;  // characters
 
 bool is_continuation(std::string_view token) {
@@ -144,7 +145,7 @@ void WordPiece::append_word(const SplitText& split, std::size_t word, std::size_
   }
   if (out.ranges == nullptr) return;
   for (std::size_t i = before, from = 0, to = 0; i < out.tokens.size(); ++i, from = to) {
-    const std::size_t mark = i > before ? 2 : 0;  // "##"
+    const std::size_t mark = i > before ? 2 : 0;  // the bytes of "##"
     to = known ? from + table_.token(out.tokens[i]).size() - mark : text.size();
     const ByteRange range = split.range(word, from, to);
     out.ranges->push_back({begin + range.begin, begin + range.end});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// WordPiece: BERT's tokenizer, equal to the Python package `tokenizers` (BertWordPieceTokenizer) on any text.
-// Place in the flow: text -> special and added tokens -> BertText -> longest tokens first (TokenTrie). Plugin
-// entry: plugin.cpp.
+// WordPiece: BERT's tokenizer. It must give the same tokens as the Python package `tokenizers`
+// (BertWordPieceTokenizer) on any text. The flow is: text -> special and added tokens -> BertText (words) ->
+// TokenTrie (longest tokens). plugin.cpp registers it; wordpiece_trainer.hpp trains a vocabulary.
 #pragma once
 
 #include <cstdint>
@@ -37,18 +37,18 @@ class WordPiece : public Tokenizer {
   std::string decode(std::span<const std::int32_t> tokens) const override;
 
  private:
-  /// Where tokens go: their numbers, and their ranges in the text where `ranges` is not null.
+  /// Where tokens are appended: their numbers and, if `ranges` is not null, their ranges in the text.
   struct Output {
     std::vector<std::int32_t>& tokens;
     std::vector<ByteRange>* ranges;
   };
-  /// A special token written out in the text, such as "[SEP]", becomes that token, as in `tokenizers`; so do
-  /// those of the option added_tokens.
+  /// Encodes a text. A special token that is written in it, such as "[SEP]", becomes that token, as in
+  /// `tokenizers`; so do tokens of the option added_tokens.
   void append_tokens(std::string_view text, std::vector<std::int32_t>& tokens,
                      std::vector<ByteRange>* ranges) const override;
-  /// Encodes the bytes [begin, end) of a text, which has no token of the unnormalized text.
+  /// Encodes the bytes [begin, end) of a text, which contain no token that is searched in the original text.
   void append_part(std::string_view text, std::size_t begin, std::size_t end, Output out) const;
-  /// Does the same if tokens of the normalized text exist.
+  /// As above, if there are tokens that are searched in the normalized text.
   void append_normalized(std::string_view text, std::size_t begin, std::size_t end, Output out) const;
   void append_word(const SplitText& split, std::size_t word, std::size_t begin, Output out) const;
 
@@ -56,7 +56,7 @@ class WordPiece : public Tokenizer {
   BertText text_;
   tokenizers::TokenTable table_;
   tokenizers::AddedTokens added_;
-  TokenTrie starts_;         // tokens a word can begin with
+  TokenTrie starts_;         // tokens with which a word can begin
   TokenTrie continuations_;  // "##" tokens, without the "##"
 };
 

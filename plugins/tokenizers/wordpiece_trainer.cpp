@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Chooses the alphabet by frequency, then merges the most frequent pairs.
+// Trains a WordPiece vocabulary: chooses the alphabet by frequency, then merges the most frequent pairs.
+// WordPiece::train calls it. Read wordpiece_trainer.hpp first.
 #include "wordpiece_trainer.hpp"
 
 #include <algorithm>
@@ -14,7 +15,8 @@
 namespace encore::wordpiece {
 namespace {
 
-/// Rarer characters of a huge text become [UNK] rather than two tokens each.
+/// The most characters of the alphabet. Rarer characters of a huge text become [UNK], since each would need
+/// two tokens.
 constexpr std::size_t most_characters = 1000;
 
 using tokenizers::Pair;
@@ -29,8 +31,8 @@ std::vector<std::string> characters(const std::string& word) {
   return result;
 }
 
-/// Returns the characters of all words, the most frequent ones if there are too many, by their code
-/// points.
+/// Returns the characters of all words, in the order of their code points; only the most frequent ones if
+/// there are too many.
 std::set<std::string> find_alphabet(const TextCounts& words) {
   TextCounts counts;
   for (const auto& [word, count] : words)
@@ -81,8 +83,8 @@ class Trainer {
     return place->second;
   }
 
-  /// Ignores words with a character outside the alphabet: they become [UNK]. So do words that are too
-  /// long.
+  /// Adds a word. Ignores words that are too long, or have a character outside the alphabet and so become
+  /// [UNK].
   void add_word(const std::string& text, std::int64_t count) {
     if (text.size() > tokenizers::longest_taught_word) return;
     Word word;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Training a WordPiece vocabulary: characters, then merges of the most frequent neighbouring tokens, as in
-// byte-pair encoding (the way of Hugging Face's trainer; the published WordPiece training was never
-// released).
+// Trains a WordPiece vocabulary: characters, then merges of the most frequent neighbouring tokens, as in
+// byte-pair encoding. Hugging Face's trainer does the same; the original training of WordPiece was never
+// published. WordPiece::train calls it.
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@
 
 namespace encore::wordpiece {
 
-/// The special tokens that open every vocabulary trained here.
+/// Returns the special tokens with which every vocabulary that is trained here begins.
 const std::vector<std::string>& special_tokens();
 
-/// `words` are split words (BertText) and their counts. The result holds the special tokens, each character
-/// alone and as a continuation ("##e"), then merges by falling count, equal counts in the order of the
-/// tokens' numbers; it is shorter than vocab_size when no pair is frequent enough. Throws Error when
-/// vocab_size cannot hold the characters.
+/// Returns the special tokens, each character alone and as a continuation ("##e"), then merges by falling
+/// count, equal counts in the order of the tokens' numbers. There are fewer than vocab_size if no pair is
+/// frequent enough. `words` are words of BertText with their counts. Throws Error if vocab_size cannot hold
+/// the characters.
 std::vector<std::string> train_vocabulary(const TextCounts& words, const tokenizers::Training& training);
 
 }  // namespace encore::wordpiece

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Encodes records with one text or a pair as rows, and turns the class of the first row into labels and
-// counts.
+// The task "classify": encodes records with one text or a pair as rows, and turns the class of the first row
+// into a label and counts. Trainer and inference call it through the interface Task. Read classify.hpp first.
 #include "classify.hpp"
 
 #include <utility>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The task "classify": one label per text or text pair, read off the first row of its sequence ([CLS]);
-// scored by accuracy. Place in the flow: records with `text`, perhaps `text2` (and `label`, the truth) -> ids
+// The task "classify": one label per text or text pair, predicted from the first row of its sequence ([CLS])
+// and scored by accuracy. The flow is: records with `text`, perhaps `text2` (and `label`, the truth) -> ids
 // and a target -> the class of the first row -> counts per example, labels. Read next: text_input.hpp,
 // sequence_class.hpp.
 #pragma once
@@ -43,7 +43,7 @@ class Classify final : public Task {
 
   std::vector<ColumnRule> columns() const override;
   std::vector<OutputRule> outputs() const override { return {class_.output()}; }
-  /// Encodes the ids as TextInput does; the class is that of the sequence.
+  /// Encodes the ids as TextInput does, and the class of the sequence.
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
               EncodedExample& to) const override;
   SetDescription describe(const ExampleSet& set) const override;
@@ -67,7 +67,7 @@ class Classify final : public Task {
   std::string left_out(const ExampleSet& set, std::size_t sequence) const override;
 
  private:
-  /// Adds the input and the line that is shown to `labels`, which may have scores.
+  /// Adds the input and the line that a user sees to the field `label` of `answers`, which may have scores.
   Records completed(const Records& records, Records answers) const;
 
   tasks::SequenceClass class_;

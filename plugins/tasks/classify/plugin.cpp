@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The task "classify" as a plugin.
+// Registers the task "classify" as a plugin. It is a file of its own so that tests can link the task without
+// it.
 #include <encore/plugin.hpp>
 
 #include "classify.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Encodes pairs as sequences, and turns their vectors into cosines and ranks.
+// The task "embed": encodes pairs as two sequences, and turns the vectors of the head "embedding" into
+// cosines, ranks and measures. Read embed.hpp first.
 #include "embed.hpp"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ enum : std::size_t { first, second, cut_tokens, bits, scaled };
 
 constexpr const char* number_field = "number";
 constexpr const char* embedding_output = "embedding";
-/// The knowledge of a run: what it learned from, and the scale of its numbers.
+/// The first line of a run's knowledge: what it learned from; with numbers, their scale follows.
 constexpr std::string_view pairs_text = "pairs\n", numbers_text = "numbers ";
 constexpr const char* text_fields[] = {"text", "text2"};
 
@@ -40,7 +41,7 @@ std::string counted(std::int64_t count, const char* one, const char* several) {
   return std::to_string(count) + " " + (count == 1 ? one : several);
 }
 
-/// Returns the beginning of a vector, as it is shown to a user.
+/// Returns the first numbers of a vector as text for a user.
 std::string shown_vector(std::span<const float> vector) {
   constexpr std::size_t most = 4;
   std::string text = "[";
@@ -58,8 +59,8 @@ double cosine_of_pair(const ExampleSet& set, const Vectors& vectors, std::size_t
   return of.count == 2 ? vectors.cosine(of.first, of.first + 1) : std::numeric_limits<double>::quiet_NaN();
 }
 
-/// Returns the rank from 1: how many second inputs of the group are at least as near as the own one. A model
-/// that gives every text the same vector therefore ranks last.
+/// Returns the rank, from 1: the number of second inputs of the group that are at least as near as the right
+/// one. So a model that gives every input the same vector has the last rank.
 std::size_t rank_of(const ExampleSet& set, const Vectors& vectors, std::size_t example, const Group& group) {
   const std::size_t query = set.sequences(example).first;
   const double own = vectors.cosine(query, query + 1);
@@ -173,10 +174,10 @@ TextCounts Embed::text_counts(const Records& train) const {
 std::vector<ColumnRule> Embed::columns() const {
   std::vector<ColumnRule> columns = {
       {.name = "first", .space = Space::sequences},   // 0: the first text of a pair
-      {.name = "second", .space = Space::sequences},  // 0: the second
+      {.name = "second", .space = Space::sequences},  // 0: the second text
       {.name = "cut_pieces", .space = Space::sequences},
       tasks::number_bits_rule()};
-  if (scale_.is_known())  // the cosine that is to be learned
+  if (scale_.is_known())  // the cosine to learn
     columns.push_back(
         {.name = "similarity", .space = Space::sequences, .type = ColumnType::numbers, .truth = true});
   return columns;
@@ -245,7 +246,7 @@ void Embed::measure(const ExampleSet& set, const Outputs& outputs, Statistics& s
       statistics.add("truth", tasks::number_in(set.integers(set.column(tasks::number_bits_column),
                                                             set.sequences(i).first)));
     }
-    if (scale_.is_known()) continue;  // a pair with a low number is not a match
+    if (scale_.is_known()) continue;  // a pair with a low number need not match
     const std::size_t rank = rank_of(set, vectors, i, group_of(i, set.size(), candidates_));
     statistics.add("reciprocal_rank", 1.0 / static_cast<double>(rank));
     statistics.add("found", rank == 1 ? 1 : 0);

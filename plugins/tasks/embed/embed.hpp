@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The task "embed": a vector for each text, near those of similar meaning.
-// It learns from pairs: which second text belongs to a first one, or, if pairs have a number, how similar the
-// two are. Both parts of a pair are sequences of one example. Place in the flow: records with `text` and
-// `text2` (perhaps `number`, the truth) -> two sequences -> two vectors -> their cosine. Read next:
-// similarity.hpp.
+// The task "embed": a vector for each text, near those of similar meaning. It learns from pairs: which second
+// text belongs to a first one, or, if pairs have a number, how similar they are. The flow is: records with
+// `text` and `text2` (perhaps `number`, the truth) -> two sequences of one example -> two vectors (head
+// "embedding") -> their cosine. Read next: similarity.hpp.
 #pragma once
 
 #include <string>
@@ -45,7 +44,7 @@ class Embed final : public Task {
   SetDescription describe(const ExampleSet& set) const override;
 
   void measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const override;
-  /// Gives `similarity`, the cosine of each pair, and `number` if numbers were learned.
+  /// Returns the fields `similarity`, the cosine of each pair, and `number` if numbers were learned.
   Records label(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
 
   /// Reads a line as one text, or as two with a tab between.
@@ -60,7 +59,7 @@ class Embed final : public Task {
   void add_text(const std::string& text, const Tokenizer& tokenizer, EncodedExample& to) const;
 
   std::size_t max_length_, candidates_;
-  NumberScale scale_;  ///< of the numbers of the training set, if it has any
+  NumberScale scale_;  ///< of the numbers of the training set, if it has numbers
 };
 
 }  // namespace encore::embed

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The task "embed" as a plugin.
+// Registers the task "embed" as a plugin. It is a file of its own so that tests can link the task without it.
 #include <encore/plugin.hpp>
 
 #include "embed.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sums the products of vectors in a fixed order.
+// Cosines, scales and groups for the task "embed". Sums run in a fixed order, so results have equal bits.
+// Read similarity.hpp first.
 #include "similarity.hpp"
 
 #include <charconv>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cosines of vectors, the scale by which numbers become cosines, and the groups in which a right text is
-// searched. Place in the flow: the vectors of a set -> here -> what embed.cpp reports.
+// Cosines of vectors, the scale that maps numbers of the data to cosines, and the groups in which the right
+// text is searched. embed.cpp computes its measures from them.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ class Vectors {
   Vectors(const ExampleSet& set, const Outputs& outputs, const char* output);
 
   std::span<const float> of(std::size_t sequence) const;
-  /// Returns the cosine, in [-1, 1], or 0 for a vector of zeros. It sums in double, channel by channel.
+  /// Returns the cosine, in [-1, 1]; 0 if a vector is zero. It sums in double, channel by channel.
   double cosine(std::size_t a, std::size_t b) const;
 
  private:
@@ -30,14 +30,14 @@ class Vectors {
   std::vector<double> inverses_;
 };
 
-/// A group of neighbouring examples, [begin, end). `count` examples are split into as few groups of at most
-/// `most` as possible, all of nearly one size.
+/// A group of adjacent examples, [begin, end). `count` examples are split into as few groups of at most
+/// `most` as possible, with nearly equal sizes.
 struct Group {
   std::size_t begin = 0, end = 0;
 };
 Group group_of(std::size_t example, std::size_t count, std::size_t most);
 
-/// Maps the numbers of the data to cosines and back: the least to 0, the largest to 1.
+/// Maps the numbers of the data to cosines and back: the smallest to 0, the largest to 1.
 struct NumberScale {
   double least = 0.0, most = 0.0;
 
@@ -45,7 +45,7 @@ struct NumberScale {
   double cosine_of(double number) const { return (number - least) / (most - least); }
   double number_of(double cosine) const { return least + cosine * (most - least); }
 };
-/// Writes a scale, such as "0 5", and reads it back; returns nothing if the text is invalid.
+/// Returns a scale as text, such as "0 5", and reads it back (nothing if the text is invalid).
 std::string text_of(const NumberScale& scale);
 std::optional<NumberScale> scale_in(std::string_view text);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Texts to windows with the next token as each row's target, and losses to counts. A window ends where
-// max_length does: what stands before it is not seen, so the first tokens of a window are the hardest.
+// The task "lm": encodes each text as windows in which each row's target is the next token, and turns losses
+// into counts. A window does not see what lies before it, so its first tokens are the hardest to predict.
+// Read lm.hpp first.
 #include "lm.hpp"
 
 #include <algorithm>
@@ -20,11 +21,11 @@ enum : std::size_t { targets, characters };
 constexpr const char* characters_column = "characters";
 constexpr const char* candidates_output = "candidates";
 constexpr const char* losses_output = "losses";
-/// A field of records that a user typed: text that continues.
+/// A field that marks records typed by a user, whose text continues.
 constexpr const char* typed_field = "typed";
 constexpr const char* knowledge_text = "lm\n";
 
-/// The sums of one text from which the measures follow.
+/// The sums over one text from which the measures are computed.
 struct Prediction {
   double tokens = 0.0, correct = 0.0, loss = 0.0, characters = 0.0;
 
@@ -52,7 +53,7 @@ Prediction prediction_of(const ExampleSet& set, const Outputs& outputs, std::siz
   return found;
 }
 
-/// "12.345"
+/// Returns the number as "12.345".
 std::string fixed(double value) {
   char digits[512];
   const auto written = std::to_chars(digits, digits + sizeof(digits), value, std::chars_format::fixed, 3);
@@ -116,7 +117,7 @@ TextCounts Lm::text_counts(const Records& train) const {
 
 std::vector<ColumnRule> Lm::columns() const {
   return {{.name = targets_column, .space = Space::tokens},
-          {.name = characters_column, .space = Space::ragged}};  // one number, of the first window
+          {.name = characters_column, .space = Space::ragged}};  // one number, in the first window
 }
 
 std::vector<OutputRule> Lm::outputs() const {
@@ -130,7 +131,7 @@ Lm::Text Lm::text_of(const std::string& text, bool goes_on, const Tokenizer& tok
   if (markers_) result.tokens.push_back(tokenizer.special(Special::start));
   tokenizer.encode(text, result.tokens, ranges);
   if (markers_ && !goes_on) result.tokens.push_back(tokenizer.special(Special::end));
-  // Without a marker in front the first token is not predicted.
+  // Without a start marker, the first token is not predicted.
   const std::size_t first_byte = markers_ || ranges.empty() ? 0 : ranges.front().end;
   result.characters =
       static_cast<std::int32_t>(code_points_before(text, text.size()) - code_points_before(text, first_byte));

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The task "lm": causal language modelling (Radford et al. 2018): each token of a text is predicted from
-// those before it; scored by perplexity and by bits per character. Needs a causal model, and a head that
-// gives the best token of each row and its loss, as "language_model" does.
-// Place in the flow: records with `text` -> windows of ids, each row with the next token as its target -> the
-// head's losses -> counts per text, and the probability of what a user types.
+// The task "lm": causal language modelling (Radford et al. 2018): predicts each token from those before it,
+// scored by perplexity and bits per character. Needs a causal model, and a head that gives the best token of
+// each row and its loss, such as "language_model". The flow is: records with `text` -> windows of ids with
+// the next token as each row's target -> losses -> counts per text, probabilities of what a user types.
 #pragma once
 
 #include <cstdint>
@@ -39,9 +38,9 @@ class Lm final : public Task {
   void adopt(const std::vector<std::string>&) override {}  // there are no classes
   std::string knowledge() const override;
   void restore(std::string_view knowledge) override;
-  /// Counts words with the white space in front of them, because generated text has blanks too.
+  /// Counts words together with the white space before them, because generated text must contain blanks.
   TextCounts text_counts(const Records& train) const override;
-  /// Each text is encoded on its own, and there are no labels.
+  /// Returns true: each text is encoded on its own, and there are no labels.
   bool takes_parts() const override { return true; }
 
   std::vector<ColumnRule> columns() const override;
@@ -53,24 +52,24 @@ class Lm final : public Task {
   /// the last one has no target. Throws Error if nothing of a text can be predicted.
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
               EncodedExample& to) const override;
-  /// The windows of a long text may stand in different batches.
+  /// Returns true: the windows of a long text may be in different batches.
   bool separates_sequences() const override { return true; }
   SetDescription describe(const ExampleSet& set) const override;
 
   void measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const override;
-  /// The records have no truth; "perplexity" is that of each text.
+  /// Returns the field "perplexity" of each text; the records have no truth.
   Records label(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
 
   Records from_text(std::span<const std::string> lines) const override;
-  /// Of each line as it stands: `pieces` that were predicted, `log_probability` (natural) of them together,
-  /// `perplexity`, `bits_per_character`.
+  /// Returns for each line `pieces` (the number of predicted tokens), `log_probability` (natural, their sum),
+  /// `perplexity` and `bits_per_character`.
   Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
   std::string no_scores(std::span<const OutputRule>) const override {
     return "its answers already have the probability of the text, as log_probability";
   }
 
  private:
-  /// The tokens of a text with its markers, and how many of its characters are predicted.
+  /// The tokens of a text with its markers, and the number of its predicted characters.
   struct Text {
     std::vector<std::int32_t> tokens;
     std::int32_t characters = 0;

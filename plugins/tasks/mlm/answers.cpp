@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Turns the head's guesses for the picked rows into measures and into answers to a user.
+// The second half of the task "mlm": turns the head's predictions for masked rows into measures, and into
+// answers for a user. The first half, which encodes records, is mlm.cpp. Read mlm.hpp first.
 #include <charconv>
 
 #include "columns.hpp"
@@ -9,14 +10,14 @@
 namespace encore::mlm {
 namespace {
 
-/// "0.412"
+/// Returns the number as "0.412".
 std::string fixed(float value) {
   char digits[32];
   const auto written = std::to_chars(digits, digits + sizeof(digits), value, std::chars_format::fixed, 3);
   return {digits, written.ptr};
 }
 
-/// The sums of one example from which the measures follow.
+/// The sums over one example from which the measures are computed.
 struct Guesses {
   double masked = 0.0, correct = 0.0, loss = 0.0;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The names and numbers by which the two halves of Mlm (mlm.cpp, answers.cpp) find columns, outputs and
-// fields.
+// Names and indices of columns, outputs and fields that both source files of the task "mlm" (mlm.cpp,
+// answers.cpp) use. The order of the enum is that of Mlm::columns(); change both together.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ inline constexpr const char* candidates_output = "candidates";
 inline constexpr const char* probabilities_output = "probabilities";
 inline constexpr const char* losses_output = "losses";
 inline constexpr const char* next_output = "next";
-/// A field of records that a user typed: it is masked already.
+/// A field that marks records typed by a user, with masks in them.
 inline constexpr const char* typed_field = "typed";
 
 }  // namespace encore::mlm

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Draws each random number by the number of a row or word, never in the order of a loop.
+// Masking for the task "mlm": picks rows and replaces their tokens. Each random number is drawn by the number
+// of a row or word, never in the order of a loop, so results do not depend on threads. Read masking.hpp
+// first.
 #include "masking.hpp"
 
 #include <algorithm>
@@ -9,7 +11,7 @@
 namespace encore::mlm {
 namespace {
 
-constexpr double masked_share = 0.8;  // of the picked rows; half of the others get a random token
+constexpr double masked_share = 0.8;  // of picked rows; half of the others get a random token
 
 std::uint64_t mix(std::uint64_t x) {
   x += 0x9E3779B97F4A7C15U;
@@ -18,9 +20,9 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-/// A word: neighbouring rows that are masked together.
+/// A word: adjacent rows that are masked together.
 struct Word {
-  std::uint64_t place = 0;  ///< the order in which words are taken
+  std::uint64_t place = 0;  ///< random; words are taken in this order
   std::int32_t first = 0;
   std::int32_t count = 0;
 };
@@ -39,7 +41,7 @@ std::vector<Word> words_in_drawn_order(std::span<const std::int32_t> words, cons
   return all;
 }
 
-/// One of the tokens that are not special.
+/// Returns a random token that is not special.
 std::int32_t random_token(const Tokens& tokens, const Draw& draw, std::uint64_t row) {
   const std::int64_t ordinary = tokens.count - static_cast<std::int64_t>(tokens.specials.size());
   if (ordinary <= 0) return tokens.mask;
@@ -62,7 +64,7 @@ double Draw::uniform(Stream stream, std::uint64_t number) const {
 }
 
 std::int64_t Draw::integer(Stream stream, std::uint64_t number, std::int64_t below) const {
-  // 32 bits times a number of tokens fit; the bias is below 2^-32 * below.
+  // A product of 32 bits and a number of tokens fits; the bias is below 2^-32 * below.
   return static_cast<std::int64_t>(((word(stream, number) >> 32) * static_cast<std::uint64_t>(below)) >> 32);
 }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which rows of a sequence a masked language model has to guess, and what stands there instead (Devlin et al.
-// 2019, section 3.1 and appendix A.1). Pure functions of the sequence and of a key, so that an epoch's masks
-// are the same for any number of threads and after a resume.
-// Place in the flow: Mlm::encode and Mlm::redraw -> mask -> ids, picked rows, targets. Read next:
-// whole_words.hpp, mlm.cpp.
+// Chooses which rows of a sequence a masked language model must predict, and which tokens replace them
+// (Devlin et al. 2019, section 3.1 and appendix A.1). All functions depend only on the sequence and a key, so
+// the masks of an epoch are the same for any number of threads and after a resume. Mlm::encode and
+// Mlm::redraw call them. Read next: whole_words.hpp, mlm.cpp.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +13,7 @@
 namespace encore::mlm {
 
 /// Random numbers by counter: word(stream, n) is the finaliser of SplitMix64 (Steele, Lea and Flood 2014)
-/// over a chain of the key's numbers. Host code without Kokkos cannot use encore/random.hpp.
+/// over a chain of the key's numbers. A copy, because host code without Kokkos cannot use encore/random.hpp.
 class Draw {
  public:
   /// The uses of random numbers; one counter in different streams gives unrelated numbers.
@@ -42,18 +41,18 @@ struct Tokens {
 /// The word of rows that are never masked: markers and other special tokens.
 inline constexpr std::int32_t no_word = -1;
 
-/// The word of each row (T): the row's own number, so that tokens are masked one by one; no_word for special
-/// tokens.
+/// Returns the word of each row (T): the row's own number, so that tokens are masked one by one, and no_word
+/// for special tokens.
 std::vector<std::int32_t> single_tokens(std::span<const std::int32_t> ids, const Tokens& tokens);
 
-/// Returns how many rows of `words` (T) are masked: max(1, round(probability * rows that can be)), or 0 if
-/// none can be. It depends only on the sequence, so every epoch picks the same number.
+/// Returns how many rows of `words` (T) to mask: max(1, round(probability * rows that can be masked)), or 0
+/// if none can be. It depends only on the sequence, so every epoch masks the same number.
 std::size_t count_picks(std::span<const std::int32_t> words, double probability);
 
-/// Picks as many rows as `picked` (M) has place for, ascending; neighbouring rows with one number in `words`
-/// (T) are one word. Words are taken in a drawn order as long as they fit; where places are left that no word
-/// fills exactly, the next word in that order gives its first rows. So at most one word of a sequence is
-/// masked in part, and M never varies.
+/// Fills `picked` (M) with ascending rows to mask. Adjacent rows with one number in `words` (T) are one word.
+/// Words are taken in random order as long as they fit. If places are left that no word fills exactly, the
+/// next word in that order gives its first rows. So at most one word of a sequence is masked in part, and M
+/// never varies.
 void pick_rows(std::span<const std::int32_t> words, const Draw& draw, std::span<std::int32_t> picked);
 
 /// Sets targets (M) to the ids (T) of the picked rows; these rows become the mask token (80 %), a random
@@ -61,7 +60,7 @@ void pick_rows(std::span<const std::int32_t> words, const Draw& draw, std::span<
 void mask_rows(std::span<const std::int32_t> picked, const Tokens& tokens, const Draw& draw,
                std::span<std::int32_t> ids, std::span<std::int32_t> targets);
 
-/// Restores what mask_rows changed.
+/// Restores the ids that mask_rows changed.
 void restore_rows(std::span<const std::int32_t> picked, std::span<const std::int32_t> targets,
                   std::span<std::int32_t> ids);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Records of texts to windows with masks. How many rows a window picks follows from its tokens alone, which
-// rows from a key: of the content in `encode`, of seed, epoch and example in `redraw`. redraw sees no
-// tokenizer, so what it has to know of the vocabulary stands in a column.
+// The first half of the task "mlm": encodes records as windows with masks. The number of masked rows of a
+// window depends only on its tokens; which rows, on a key: the content in `encode`; seed, epoch and example
+// in `redraw`. redraw has no tokenizer, so a column stores what it must know of the vocabulary. Read mlm.hpp
+// first; answers.cpp is the second half.
 #include "mlm.hpp"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace {
 
 constexpr const char* knowledge_text = "mlm\n";
 
-/// The epoch of dev and test sets, and of a training set before its first epoch; no real epoch has it.
+/// The epoch of the key for dev and test sets, and for a training set before its first epoch.
 constexpr std::int64_t no_epoch = -1;
 
 std::vector<std::int32_t> specials_of(const Tokenizer& tokenizer) {
@@ -36,7 +37,7 @@ std::uint64_t hash_of(std::span<const std::int32_t> ids) {
   return hash;
 }
 
-/// Returns the values of one window of an example whose windows are closed.
+/// Returns the values of one window of an example, after all its windows are encoded.
 template <class T>
 std::span<T> of_window(std::vector<T>& values, const std::vector<std::int32_t>& ends, std::size_t window) {
   const auto begin = window == 0 ? 0 : static_cast<std::size_t>(ends[window - 1]);
@@ -187,7 +188,8 @@ void Mlm::encode(const Records& records, std::size_t record, const Tokenizer& to
   } while (begin < text.tokens.size());
 }
 
-/// If the second text is from elsewhere, the next window begins where it would have begun.
+/// Encodes text pairs. If the second text is from another record, the next window begins where the first
+/// text's continuation would have begun.
 void Mlm::encode_pairs(const Text& text, const Records& records, std::size_t record,
                        const Tokenizer& tokenizer, const Tokens& tokens, EncodedExample& to) const {
   constexpr std::size_t bytes_of_token = 16;  // more than nearly every token has

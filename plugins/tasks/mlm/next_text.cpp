@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Draws each random number by a counter, as masking.cpp does.
+// Draws text pairs for next-sentence prediction. Each random number is drawn by a counter, as in masking.cpp.
+// Read next_text.hpp first.
 #include "next_text.hpp"
 
 #include <algorithm>
@@ -12,7 +13,7 @@
 namespace encore::mlm {
 namespace {
 
-/// The uses of the numbers of the stream Draw::pair.
+/// The counters within the stream Draw::pair, one per use.
 enum : std::uint64_t { cut, choice, other_record, place };
 
 }  // namespace
@@ -30,10 +31,10 @@ std::string text_of_elsewhere(std::span<const std::string> texts, std::size_t re
   ENCORE_REQUIRE(others > 0, "there is another record");
   const auto drawn = static_cast<std::size_t>(draw.integer(Draw::pair, other_record, others));
   const std::string& text = texts[drawn + (drawn >= record ? 1 : 0)];
-  // Places that leave enough text behind them, so that a second text is not shorter than the others.
+  // Begins early enough that the second text is not shorter than others.
   const std::size_t places = text.size() - std::min(text.size(), bytes) + 1;
   auto begin = static_cast<std::size_t>(draw.uniform(Draw::pair, place) * static_cast<double>(places));
-  if (begin > 0) {  // begin at the next word
+  if (begin > 0) {  // move to the next word
     constexpr const char* white_space = " \t\r\n";
     begin = text.find_first_not_of(white_space, text.find_first_of(white_space, begin));
     begin = std::min(begin, text.size());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// By the two characters at the border of two tokens (utf8proc's categories).
+// number_words(): decides from the two characters at the border of two tokens whether they belong to one
+// word. Categories come from utf8proc. Read whole_words.hpp first.
 #include "whole_words.hpp"
 
 #include <utf8proc.h>
@@ -26,13 +27,13 @@ utf8proc_int32_t character_before(std::string_view text, std::size_t at) {
   return character_at(text, begin);
 }
 
-/// Whether BERT treats the character as a word of its own.
+/// Returns whether BERT treats the character as a word of its own.
 bool is_ideograph(utf8proc_int32_t c) {
   return (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0x3400 && c <= 0x4DBF) || (c >= 0xF900 && c <= 0xFAFF) ||
          (c >= 0x20000 && c <= 0x2FA1F);
 }
 
-/// Whether the character is a letter, mark or digit.
+/// Returns whether the character is a letter, mark or digit.
 bool joins_words(utf8proc_int32_t c) {
   if (c < 0 || is_ideograph(c)) return false;
   const utf8proc_category_t category = utf8proc_category(c);

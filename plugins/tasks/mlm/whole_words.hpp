@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which tokens of a text belong to one word, for masking whole words; from the ranges of bytes that a
-// tokenizer gives with its tokens, so that it serves every tokenizer. Place in the flow: Mlm::encode ->
-// number_words -> the column "words" -> masking.hpp.
+// number_words() finds which tokens of a text form one word, for masking whole words. It uses the byte ranges
+// that a tokenizer returns with its tokens, so it works with every tokenizer. Mlm::encode stores the result
+// in the column "words", which masking.hpp reads.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@
 
 namespace encore::mlm {
 
-/// A number for each token, ascending from 0, equal for neighbours of one word. Words are what BERT's
-/// tokenizer cuts into tokens: letters, marks and digits without anything between; punctuation, symbols and
-/// ideographs are words of their own. `ranges`: of the tokens, in `text`.
+/// Returns a number for each token, ascending from 0, equal for adjacent tokens of one word. Words are those
+/// of BERT's tokenizer: letters, marks and digits without anything between; punctuation marks, symbols and
+/// ideographs are words of their own. `ranges`: the bytes of each token in `text`.
 std::vector<std::int32_t> number_words(std::string_view text, std::span<const ByteRange> ranges);
 
 }  // namespace encore::mlm

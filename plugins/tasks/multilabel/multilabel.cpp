@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Encodes lists of labels as a 0 or 1 for each label, and turns probabilities into lists and counts.
+// The task "multilabel": encodes lists of labels as a 0 or 1 per label, and turns probabilities into lists of
+// labels and counts. Read multilabel.hpp first.
 #include "multilabel.hpp"
 
 #include <algorithm>
@@ -89,10 +90,10 @@ std::vector<ColumnRule> Multilabel::columns() const {
        .type = ColumnType::numbers,
        .truth = true,
        .width = static_cast<std::int64_t>(names_.labels().size())},
-      {.name = "known", .space = Space::sequences, .truth = true},  // 0: there are targets to learn from
+      {.name = "known", .space = Space::sequences, .truth = true},  // 0: the example has targets
       {.name = "truth",
        .space = Space::ragged,
-       .truth = true}};  // numbers of all labels, seen in training or not
+       .truth = true}};  // numbers of all labels, also those that training lacks
   texts_.add_columns(columns);
   return columns;
 }
@@ -121,7 +122,7 @@ void Multilabel::encode(const Records& records, std::size_t record, const Tokeni
 }
 
 SetDescription Multilabel::describe(const ExampleSet& set) const {
-  std::map<std::int32_t, std::int64_t> texts;  // by label; none where the truth is not known
+  std::map<std::int32_t, std::int64_t> texts;  // by label; empty if the truth is unknown
   std::int64_t given = 0, without = 0, unseen = 0;
   for (std::size_t i = 0; i < set.size() && set.has_column("truth"); ++i) {
     const auto numbers = set.integers(set.column("truth"), i);

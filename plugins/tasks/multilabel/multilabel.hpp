@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The task "multilabel": any number of labels per text or text pair, each with a probability of its own,
-// read off the first row of the sequence ([CLS]). Place in the flow: records with `text`, perhaps `text2`
-// (and `labels`, the truth) -> ids and a 0 or 1 for each label -> probabilities -> labels above a threshold,
-// counts per text. Read next: text_input.hpp, thresholds.hpp, measures.hpp.
+// The task "multilabel": any number of labels per text or text pair, each with its own probability, predicted
+// from the first row of the sequence ([CLS]). The flow is: records with `text`, perhaps `text2` (and
+// `labels`, the truth) -> ids and a 0 or 1 per label -> probabilities (head "sigmoid") -> labels above a
+// threshold, counts per text. Read next: text_input.hpp, thresholds.hpp, measures.hpp.
 #pragma once
 
 #include <string>
@@ -52,7 +52,7 @@ class Multilabel final : public Task {
   void measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const override;
   Records label(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
 
-  /// Returns a threshold for each label, if task.tune_thresholds is on.
+  /// Returns a threshold for each label as text, if task.tune_thresholds is on.
   std::string tune(const ExampleSet& dev, const Outputs& outputs) const override;
   void use(std::string_view tuned) override;
 

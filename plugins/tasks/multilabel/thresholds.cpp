@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One pass over the examples by falling probability: F1 = 2 correct / (given + examples with the label).
+// best_threshold(): one pass over the examples by falling probability, with F1 = 2 correct / (given +
+// examples with the label). Read thresholds.hpp first.
 #include "thresholds.hpp"
 
 #include <algorithm>
@@ -24,7 +25,7 @@ float best_threshold(std::vector<Judged> texts, float usual) {
   std::ranges::sort(texts, [](const Judged& a, const Judged& b) { return a.first > b.first; });
   const std::int64_t having = std::ranges::count_if(texts, [](const Judged& text) { return text.second; });
   if (having == 0) return usual;
-  // F1 is kept as a fraction, 2 correct / total, so that equal values compare as equal.
+  // F1 is compared as a fraction, 2 correct / total, so that equal values are equal.
   std::int64_t best_correct = 0, best_total = 1, correct = 0;
   float best = usual;
   for (std::size_t i = 0; i < texts.size(); ++i) {

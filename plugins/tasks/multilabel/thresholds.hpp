@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Thresholds: the probability above which a text gets a label, chosen for each label so that F1 is best on
-// the development set; and the text that stores them. Place in the flow: Multilabel::tune -> here.
+// Thresholds: the probability above which a text gets a label, for each label the one with the best F1 on the
+// development set; and their form as text, which a run stores. Multilabel::tune calls it.
 #pragma once
 
 #include <string>
@@ -10,17 +10,17 @@
 
 namespace encore::multilabel {
 
-/// The probability that a text has a label, and whether it has it.
+/// The probability of a label for a text, and whether the text has the label.
 using Judged = std::pair<float, bool>;
 
-/// Returns the threshold with the best F1 of `probability > threshold`, halfway between two neighbouring
-/// probabilities. Of equally good ones it takes the one nearest to `usual`, then the larger one; `usual` if
+/// Returns the threshold with the best F1 of `probability > threshold`, halfway between two adjacent
+/// probabilities. Of equally good ones it takes the nearest to `usual`, then the larger. Returns `usual` if
 /// no text has the label.
 float best_threshold(std::vector<Judged> texts, float usual);
 
-/// Writes a line such as "0.31 joy" for each label, which reads back with equal bits.
+/// Returns a line such as "0.31 joy" for each label, from which equal bits are read back.
 std::string thresholds_text(const std::vector<float>& thresholds, const std::vector<std::string>& labels);
-/// Reads what the text holds for these labels. Throws Error if it is for others.
+/// Reads the thresholds of these labels. Throws Error if the text is for other labels.
 std::vector<float> thresholds_from_text(std::string_view text, const std::vector<std::string>& labels);
 
 }  // namespace encore::multilabel

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rules of starts and ends are those of the conlleval script (Tjong Kim Sang, CoNLL-2000) as seqeval 1.2
-// restates them. The control program has the same ones in base/label_spans.cpp, which a plugin cannot
-// include.
+// Entities from tags, by the rules of the conlleval script (Tjong Kim Sang, CoNLL-2000) as seqeval 1.2 states
+// them. The control program has the same rules in base/label_spans.cpp, which a plugin cannot include; change
+// both together. Read entities.hpp first.
 #include "entities.hpp"
 
 namespace encore::ner {
@@ -76,7 +76,7 @@ void count_entities(std::span<const std::string> truth, std::span<const std::str
                     std::map<std::string, EntityCounts>& types) {
   const std::vector<Entity> expected = entities_of(truth);
   for (const Entity& entity : expected) ++types[entity.type].truth;
-  // Both lists are in the order of the words and entities of one list never overlap, so one walk finds the
+  // Both lists are in the order of the words, and entities of one list never overlap, so one pass finds the
   // equal ones.
   auto candidate = expected.begin();
   for (const Entity& entity : entities_of(predicted)) {

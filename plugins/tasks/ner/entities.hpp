@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Entities of a sentence from the tags of its words, and how many of them were found: exact match, as
-// conlleval and seqeval (default mode) count. Place in the flow: tags -> entities -> counts of one sentence,
-// which the task gives as its statistics; predictions turn tags into spans.
+// Finds the entities of a sentence from the tags of its words, and counts how many were predicted exactly, as
+// conlleval and seqeval (default mode) count. measures.cpp uses the counts as statistics; ner.cpp turns tags
+// into spans.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace encore::ner {
 
-/// Words [begin, end) that form one entity.
+/// The words [begin, end) that form one entity.
 struct Entity {
   std::string type;
   std::int64_t begin = 0;
@@ -22,7 +22,7 @@ struct Entity {
   auto operator<=>(const Entity&) const = default;
 };
 
-/// The type that a tag names, split at the first hyphen only ("creative-work" is a type); "_" for a mark
+/// Returns the type in a tag, the part after the first hyphen ("creative-work" is a type); "_" for a mark
 /// alone, empty for O.
 std::string_view entity_type(std::string_view tag);
 
@@ -30,7 +30,7 @@ std::string_view entity_type(std::string_view tag);
 /// after another type starts an entity), in the order of the words.
 std::vector<Entity> entities_of(std::span<const std::string> tags);
 
-/// Convert the tags of a sentence from any scheme to IOB2, and from IOB2 to BIOES.
+/// Convert the tags of a sentence: from any scheme to IOB2, and from IOB2 to BIOES.
 std::vector<std::string> tags_in_iob2(std::span<const std::string> tags);
 std::vector<std::string> tags_in_bioes(std::span<const std::string> tags);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The measures of entity recognition, as data, and what a sentence adds to them.
-// Place in the flow: tags of words (truth and prediction) -> measure_sentence -> Statistics -> the host's
-// reducers.
+// The measures of entity recognition as data, and what a sentence adds to them. ner.cpp calls
+// measure_sentence() with the true and predicted tags of the words; the host's reducers compute the values.
 #pragma once
 
 #include <span>
@@ -13,7 +12,7 @@
 
 namespace encore::ner {
 
-/// Exact match of entities over all types, the mean over types, and each type on its own, as conlleval and
+/// Returns exact match of entities over all types, the mean over types, and each type alone, as conlleval and
 /// seqeval (default mode) count.
 std::vector<Measure> measures();
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Encodes sentences as rows, and turns the classes of rows into tags, entities and counts.
+// The task "ner": encodes sentences as rows, and turns the classes of rows into tags, entities and counts.
+// Read ner.hpp first.
 #include "ner.hpp"
 
 #include <algorithm>
@@ -26,15 +27,15 @@ std::string type_in_iob2(const std::string& tag) {
   return tag.substr(2);
 }
 
-/// Counts the entities that have a word at or behind `kept`.
+/// Returns the number of entities that have a word at or after index `kept`.
 std::int64_t count_cut_entities(std::span<const std::string> tags, std::size_t kept) {
   std::int64_t cut = 0;
-  if (kept < tags.size() && tags[kept][0] == 'I') ++cut;  // begun before the cut
+  if (kept < tags.size() && tags[kept][0] == 'I') ++cut;  // it began before the cut
   for (std::size_t i = kept; i < tags.size(); ++i) cut += tags[i][0] == 'B';
   return cut;
 }
 
-/// Gives each entity the mean score of its words, and the least of them.
+/// Gives each entity the mean and the lowest score of its words.
 void score_entities(const std::vector<Entity>& entities, std::span<const double> word_scores,
                     std::vector<TextSpan>& found) {
   for (std::size_t e = 0; e < entities.size(); ++e) {
@@ -48,7 +49,7 @@ void score_entities(const std::vector<Entity>& entities, std::span<const double>
   }
 }
 
-/// Writes "[Anna Berg PER] met the mayor of [Lund LOC] .", with scores "[Anna Berg PER 0.981] met ..."
+/// Returns "[Anna Berg PER] met the mayor of [Lund LOC] .", or with scores "[Anna Berg PER 0.981] met ..."
 std::string bracketed(const std::vector<TextWord>& words, const std::vector<Entity>& entities,
                       const std::vector<TextSpan>& found) {
   std::string text;
@@ -92,7 +93,7 @@ void Ner::prepare(const Records& train) {
   words_.prepare(labels, train);
 }
 
-/// Classes of BILOU become those of BIOES, which mean the same.
+/// Takes the classes of an imported model. Classes of BILOU become those of BIOES with the same meaning.
 void Ner::adopt(const std::vector<std::string>& classes) {
   std::vector<std::string> tags = classes;
   for (std::string& tag : tags) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The task "ner", entity recognition: one label per word in IOB2, scored by exact match of entities.
-// Place in the flow: records with `words` (and `tags`, the truth) -> ids and targets -> classes of rows ->
-// counts per sentence, tags, entities. Read next: word_labels.hpp, entities.hpp.
+// The task "ner", entity recognition: one label per word in IOB2, scored by exact match of entities. The flow
+// is: records with `words` (and `tags`, the truth) -> ids and targets -> classes of rows -> counts per
+// sentence, tags, entities. Read next: word_labels.hpp, entities.hpp.
 #pragma once
 
 #include <string>
@@ -58,17 +58,17 @@ class Ner final : public Task {
   }
 
  private:
-  /// Whether the classes are those of BIOES, which an imported model may have. Data and answers have IOB2, so
-  /// tags are translated on their way in and out.
+  /// Finds whether the classes are those of BIOES, as an imported model may have. Data and answers use IOB2,
+  /// so tags are then converted in both directions.
   void find_scheme();
   std::vector<std::string> iob2(std::vector<std::string> tags) const;
   std::vector<std::string> own_tags(const std::vector<std::string>& iob2) const;
-  /// With scores, an entity has the mean and the least probability of the tags of its words.
+  /// Builds the answers. With scores, an entity has the mean and the lowest probability of its words' tags.
   Records answers_of(const Records& records, const ExampleSet& set, const Outputs& outputs,
                      bool with_scores) const;
 
   std::int64_t max_length_;
-  tasks::WordLabels words_;  ///< words that were cut are outside entities
+  tasks::WordLabels words_;  ///< words that were cut get the label O
   bool bioes_ = false;
 };
 

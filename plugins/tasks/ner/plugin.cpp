@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The task "ner" as a plugin.
+// Registers the task "ner" as a plugin. It is a file of its own so that tests can link the task without it.
 #include <encore/plugin.hpp>
 
 #include "ner.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts n-grams by equality alone, so the order of a hash table does not affect the counts.
+// Common n-grams and the longest common subsequence of two lists of words. Hash tables are only asked for
+// equality, so their order does not affect the counts. text_scores.cpp calls it; read ngram_counts.hpp first.
 #include "ngram_counts.hpp"
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 namespace encore::ngrams {
 
 Units Units::of_words(std::span<const std::string> words) {
-  constexpr char end_of_word = '\x1F';  // white space, which no word has
+  constexpr char end_of_word = '\x1F';  // a separator: no word contains white space
   Units units;
   for (const std::string& word : words) {
     units.text_.append(word).push_back(end_of_word);

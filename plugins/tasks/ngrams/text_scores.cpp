@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Scores generated text. Orders and averaging are the defaults of sacreBLEU and rouge-score.
+// Adds the counts of generated text for BLEU, chrF and ROUGE to the statistics. Orders and averaging are the
+// defaults of sacreBLEU and rouge-score. Read text_scores.hpp first.
 #include "text_scores.hpp"
 
 #include <string>
@@ -17,7 +18,7 @@ std::string column(const char* name, std::size_t order) {
   return std::string(name) + "_" + std::to_string(order);
 }
 
-/// Returns the F1 of a count of common units.
+/// Returns F1, given the number of common units and of units on both sides.
 double f1_of(std::size_t common, std::size_t written, std::size_t reference) {
   if (common == 0) return 0.0;
   const double precision = static_cast<double>(common) / static_cast<double>(written),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Scores of generated text against a reference: BLEU and chrF as sacreBLEU counts them, ROUGE as rouge-score
-// does. Names of their columns are in this file alone. Place in the flow: Task::measure adds each example ->
-// the reducers of base/ngram_measures.hpp, or a mean over examples.
+// Scores of generated text against a reference: BLEU and chrF as in sacreBLEU, ROUGE as in rouge-score. The
+// tasks translate and summarize add each example with add_translation() or add_summary();
+// base/ngram_measures.hpp computes the values. Column names are literals of text_scores.cpp only.
 #pragma once
 
 #include <string_view>
@@ -14,15 +14,15 @@
 
 namespace encore::ngrams {
 
-/// "bleu" and "chrf" of the whole set (Papineni et al. 2002, Popovic 2015). They can be missing: a set may be
-/// scored without generation. sacreBLEU's signatures of them are in docs/guides/translation.md.
+/// Returns "bleu" and "chrf" of a whole set (Papineni et al. 2002, Popovic 2015). They can be undefined,
+/// because a set can be scored without generation. docs/guides/translation.md has sacreBLEU's signatures.
 std::vector<Measure> translation_measures();
-/// Adds the current example to their columns.
+/// Adds one example to the columns of these measures.
 void add_translation(std::string_view written, std::string_view reference, Statistics& statistics,
                      BleuTokenizer tokenizer = BleuTokenizer::mteval_13a);
 
-/// "rouge_1", "rouge_2", "rouge_l": F1 of common words, of common pairs of words, and of the longest common
-/// subsequence of words (Lin 2004), the mean over examples. They can be missing too.
+/// Returns "rouge_1", "rouge_2", "rouge_l": F1 of common words, of common word pairs, and of the longest
+/// common subsequence of words (Lin 2004), each the mean over examples. They may be undefined too.
 std::vector<Measure> summary_measures();
 void add_summary(std::string_view written, std::string_view reference, Statistics& statistics,
                  RougeTokenizer tokenizer = RougeTokenizer::ascii);

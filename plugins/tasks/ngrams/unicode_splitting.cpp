@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Splits text by the categories of utf8proc. sacreBLEU takes them from the Python package `regex`; characters
-// that newer versions of Unicode have added may differ.
+// Splits text by Unicode categories for BLEU and ROUGE. Categories come from utf8proc, in sacreBLEU from the
+// Python package `regex`, so characters of newer Unicode versions may differ. text_scores.cpp calls it; read
+// unicode_splitting.hpp first.
 #include "unicode_splitting.hpp"
 
 #include <algorithm>
@@ -13,7 +14,7 @@
 namespace encore::ngrams {
 namespace {
 
-/// Returns -1 if the bytes are not UTF-8.
+/// Returns the code point of a character, or -1 if the bytes are not UTF-8.
 std::int32_t code_point(std::string_view character) {
   utf8proc_int32_t value = -1;
   utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(character.data()),
@@ -59,7 +60,8 @@ Class class_of(std::string_view character) {
   }
 }
 
-/// Writes matching, non-overlapping neighbours (a, b) with blanks as `write` puts them.
+/// Replaces non-overlapping pairs of neighbours (a, b) that fit by what `write` returns, which contains
+/// blanks.
 template <class Fits, class Write>
 std::string rewrite_neighbours(std::string_view text, const Fits& fits, const Write& write) {
   const std::vector<std::string_view> all = all_characters(text);
@@ -75,7 +77,7 @@ std::string rewrite_neighbours(std::string_view text, const Fits& fits, const Wr
   return result;
 }
 
-/// The three substitutions of TokenizerV14International.
+/// Splits by the three substitutions of TokenizerV14International.
 std::vector<std::string> split_intl(std::string_view text) {
   std::string apart = rewrite_neighbours(
       text, [](Class a, Class b) { return a != Class::number && b == Class::punctuation; },
@@ -95,9 +97,9 @@ std::vector<std::string> split_intl(std::string_view text) {
   return split_words(symbols_apart);
 }
 
-/// Whether TokenizerZh treats the character as Chinese. Its ranges "\u20000" to "\u2a6d6" and "\u2f800" to
-/// "\u2fa1d" are strings of two characters in Python, so that they say U+2001 to U+2A6D and U+2F81 to U+2FA1:
-/// quotation marks and dashes stand alone, and characters beyond U+FFFF do not.
+/// Returns whether TokenizerZh treats the character as Chinese. Its ranges "\u20000" to "\u2a6d6" and
+/// "\u2f800" to "\u2fa1d" are strings of two characters in Python and mean U+2001 to U+2A6D and U+2F81 to
+/// U+2FA1. So quotation marks and dashes are separated, and characters above U+FFFF are not.
 bool is_chinese(std::int32_t value) {
   struct Range {
     std::int32_t first, last;
@@ -111,7 +113,8 @@ bool is_chinese(std::int32_t value) {
                              [&](Range range) { return value >= range.first && value <= range.last; });
 }
 
-/// A period that begins a text is part of a number, and white space in front must not hide that.
+/// Splits as TokenizerZh does. White space before a period at the beginning is removed first, because the
+/// period is part of a number.
 std::vector<std::string> split_zh(std::string_view text) {
   std::string apart;
   for (const std::string_view character : all_characters(text)) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Splits text of any script into words for BLEU and ROUGE, as the options task.bleu_tokenizer and
-// task.rouge_tokenizer name it. Place in the flow: text_scores.hpp -> here, or word_splitting.hpp for the
-// defaults.
+// Splits text of any script into words for BLEU and ROUGE, by the options task.bleu_tokenizer and
+// task.rouge_tokenizer. text_scores.cpp calls it; the defaults are in word_splitting.hpp.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +10,22 @@
 
 namespace encore::ngrams {
 
-/// Each value works as the tokenizer of sacreBLEU with this name (--tokenize).
+/// Each value works like the tokenizer of sacreBLEU with its name (--tokenize).
 enum class BleuTokenizer : std::uint8_t {
   mteval_13a,  ///< "13a"
-  intl,        ///< punctuation that stands beside no digit, and every symbol, alone (mteval-v14)
+  intl,        ///< separates all symbols, and punctuation not beside digits (mteval-v14)
   character,   ///< "char": every character
-  zh,          ///< every Chinese character alone, the rest as 13a does it
+  zh,          ///< every Chinese character alone, the rest as in 13a
 };
 
-/// The words that ROUGE compares.
+/// Which words ROUGE compares.
 enum class RougeTokenizer : std::uint8_t {
-  ascii,      ///< runs of letters and digits of ASCII, in lower case: as the package rouge-score
+  ascii,      ///< runs of ASCII letters and digits, in lower case: as in rouge-score
   unicode,    ///< runs of letters, marks and numbers of any script, in lower case
   character,  ///< "char": each of these letters and numbers with its marks, for scripts without blanks
 };
 
-/// Returns the value for a name that the option accepts.
+/// Returns the value for a name of the option.
 BleuTokenizer bleu_tokenizer(std::string_view name);
 RougeTokenizer rouge_tokenizer(std::string_view name);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Works byte by byte if a rule needs only ASCII: no byte of a longer character is an ASCII byte.
+// Splits text into words and characters for BLEU, chrF and ROUGE. Rules that need only ASCII work byte by
+// byte: in UTF-8 no byte of a longer character is an ASCII byte. Read word_splitting.hpp first.
 #include "word_splitting.hpp"
 
 #include <algorithm>
@@ -13,7 +14,7 @@ bool is_digit(char byte) {
   return byte >= '0' && byte <= '9';
 }
 
-/// Returns the number of bytes of the character that begins at `at`; 1 where the bytes are not UTF-8.
+/// Returns the number of bytes of the character at `at`; 1 if the bytes are not UTF-8.
 std::size_t character_length(std::string_view text, std::size_t at) {
   const auto first = static_cast<unsigned char>(text[at]);
   const std::size_t length = first < 0xC2 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 1;
@@ -32,7 +33,7 @@ void each_character(std::string_view text, const Visit& visit) {
   }
 }
 
-/// Replaces in one pass: the rest is moved once, however often `from` occurs.
+/// Replaces all occurrences in one pass, so the time does not depend on their number.
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
   std::size_t at = text.find(from);
   if (at == std::string::npos) return;
@@ -47,7 +48,7 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
   text = std::move(result);
 }
 
-/// Whether a symbol always stands alone: ASCII without letters, digits, "'", ",", "-" and ".".
+/// Returns whether a symbol is always separated: ASCII except letters, digits, "'", ",", "-" and ".".
 bool stands_alone(char byte) {
   return (byte >= ' ' && byte <= '&') || (byte >= '(' && byte <= '+') || byte == '/' ||
          (byte >= ':' && byte <= '@') || (byte >= '[' && byte <= '`') || (byte >= '{' && byte <= '~');
@@ -57,7 +58,7 @@ bool is_point(char byte) {
   return byte == '.' || byte == ',';
 }
 
-/// Writes the non-overlapping pairs of neighbours (a, b) that `fits` accepts as `write` puts them.
+/// Replaces the non-overlapping pairs of neighbours (a, b) that `fits` accepts by what `write` returns.
 template <class Fits, class Write>
 std::string rewrite_pairs(const std::string& text, const Fits& fits, const Write& write) {
   std::string result;
@@ -74,7 +75,7 @@ std::string rewrite_pairs(const std::string& text, const Fits& fits, const Write
 
 }  // namespace
 
-/// Whether Python's str.split() separates words here.
+/// Returns whether Python's str.split() separates words at this character.
 bool is_white_space(std::string_view character) {
   if (character.size() == 1) {
     const auto byte = static_cast<unsigned char>(character.front());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the best span over all windows. Of equal spans, the one in the first window wins.
+// find_answer() and score_of(): the best answer to a question over all windows of its context, and its
+// probability. If spans in several windows are equally good, the first window counts. Read answers.hpp first.
 #include "answers.hpp"
 
 #include <algorithm>
@@ -16,13 +17,13 @@
 namespace encore::qa {
 namespace {
 
-/// A part of the context with its best score.
+/// A part of the context and the best score that any window gives it.
 struct Candidate {
-  std::size_t begin = 0, end = 0;  ///< bytes
+  std::size_t begin = 0, end = 0;  ///< in bytes
   double score = 0.0;
 };
 
-/// Collects the parts of all windows. Windows overlap: a part in several of them counts once.
+/// Returns the parts of all windows. Windows overlap: a part that several of them contain is one candidate.
 std::vector<Candidate> all_candidates(const Columns& in, std::size_t example, const Outputs& outputs,
                                       std::size_t longest) {
   std::vector<Candidate> all;
@@ -54,7 +55,7 @@ Answer find_answer(const Columns& in, std::size_t example, const Outputs& output
   const Run windows = in.set().sequences(example);
   std::optional<RowSpan> best;
   std::size_t place = windows.first, null_place = windows.first;
-  double null_score = std::numeric_limits<double>::infinity();  // the least of all windows
+  double null_score = std::numeric_limits<double>::infinity();  // the lowest of all windows
   const auto scores_of = [&](std::size_t sequence) { return outputs.numbers("spans", in.set(), sequence); };
   for (std::size_t s = windows.first; s < windows.first + windows.count; ++s) {
     const std::span<const float> scores = scores_of(s);

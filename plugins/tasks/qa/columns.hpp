@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The columns of an encoded set of questions by what they mean. Place in the flow: Qa::encode (qa.cpp) fills
-// them -> here -> answers.hpp, measures and descriptions.
+// Columns: access to the columns of an encoded set of questions by meaning instead of by index. Qa::encode
+// (qa.cpp) fills the columns; answers.cpp, measures and descriptions read them here.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace encore::qa {
 
-/// The columns of an encoded set by what they mean.
+/// The columns of an encoded set of questions.
 class Columns {
  public:
   explicit Columns(const ExampleSet& set)
@@ -28,7 +28,7 @@ class Columns {
         known_(set.has_column("start")) {}
 
   const ExampleSet& set() const { return set_; }
-  /// Returns whether the set has the truth.
+  /// Returns whether the set has the true answers.
   bool known() const { return known_; }
   std::int32_t cut_tokens(std::size_t example) const {
     return set_.integers(cut_, set_.sequences(example).first).front();
@@ -39,7 +39,7 @@ class Columns {
   std::vector<std::string> answers(std::size_t example) const {
     return tasks::texts_in(set_.integers(answers_, set_.sequences(example).first));
   }
-  /// Tokens of the context in a window: these are its last rows but for one [SEP].
+  /// Returns the number of context tokens in a window: its last rows, without the final [SEP].
   std::size_t tokens(std::size_t sequence) const { return set_.integers(ranges_, sequence).size() / 2; }
   std::size_t first_row(std::size_t sequence) const {
     return set_.ids(sequence).size() - 1 - tokens(sequence);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The measures and what a question adds to them. Names of columns are literals here and nowhere else.
+// The measures of the task "qa", and what a question adds to them. Column names are literals of this file
+// only; runs store them, so they never change. Read measures.hpp first.
 #include "measures.hpp"
 
 #include <algorithm>
@@ -12,7 +13,8 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// Counts the words that both have, each as often as in the one that has it less often.
+/// Returns the number of common words; one that occurs several times counts as often as in the list with
+/// fewer of it.
 std::size_t common(const Words& a, const Words& b) {
   std::map<std::string_view, std::size_t> counts;
   for (const std::string& word : a) ++counts[word];
@@ -26,7 +28,7 @@ std::size_t common(const Words& a, const Words& b) {
   return same;
 }
 
-/// Returns 2 p r / (p + r) of the words. If one has no words, it is 1 in version 2.0 if both are equal.
+/// Returns F1 of the words. If one list is empty, version 2.0 gives 1 if both are empty, otherwise 0.
 double f1_of(const Words& predicted, const Words& truth, bool no_answer) {
   if (no_answer && (predicted.empty() || truth.empty())) return predicted == truth ? 1.0 : 0.0;
   const auto same = static_cast<double>(common(predicted, truth));
@@ -75,7 +77,7 @@ AnswerScore score_answer(std::string_view predicted, std::span<const std::string
     Words normal = normal_words(truth);
     if (!no_answer || !normal.empty()) wanted.push_back(std::move(normal));
   }
-  if (wanted.empty()) {  // a question without an answer, which version 1.1 does not know
+  if (wanted.empty()) {  // no answer is right; does not occur in version 1.1
     wanted.emplace_back();
     no_answer = true;
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The measures of question answering, as data, and what a question adds to them.
-// Place in the flow: a predicted answer and the true ones -> score_answer -> measure_question -> Statistics
-// -> the host's reducers.
+// The measures of question answering as data, and what a question adds to them. qa.cpp scores each predicted
+// answer with score_answer() and adds it with measure_question(); the host's reducers compute the values.
 #pragma once
 
 #include <span>
@@ -21,12 +20,12 @@ struct AnswerScore {
   double exact = 0.0, f1 = 0.0;  ///< in [0, 1]
 };
 
-/// Scores an answer by the rules of evaluate-v1.1.py or, with `no_answer`, of evaluate-v2.0.py: the best over
-/// the true answers, F1 over words with their counts. A missing truth or prediction is the empty text; in 2.0
-/// it matches itself.
+/// Scores an answer by the rules of evaluate-v1.1.py or, with `no_answer`, of evaluate-v2.0.py: exact match
+/// and F1 of words, the best over the true answers. A missing truth or prediction is the empty text; in 2.0
+/// an empty text matches an empty text.
 AnswerScore score_answer(std::string_view predicted, std::span<const std::string> truths, bool no_answer);
 
-/// Adds the next example to `statistics`; a key also reports questions with and without an answer.
+/// Adds the next example to `statistics`. `key` separates questions with and without an answer.
 void measure_question(const AnswerScore& score, std::string_view key, Statistics& statistics);
 
 }  // namespace encore::qa

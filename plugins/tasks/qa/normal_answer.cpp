@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Works by code points, in the order of the scripts: lower case, punctuation, articles, white space.
+// normal_words(): the normalization of SQuAD's scripts, code point by code point and in their order: lower
+// case, punctuation, articles, white space. measures.cpp calls it; read normal_answer.hpp first.
 #include "normal_answer.hpp"
 
 #include <utf8proc.h>
@@ -26,7 +27,7 @@ Points code_points(std::string_view text) {
   return points;
 }
 
-/// Compute Cased and Case_Ignorable of Unicode (3.13) from the general category.
+/// Compute Unicode's Cased and Case_Ignorable (section 3.13) from the general category.
 bool is_cased(utf8proc_int32_t point) {
   const utf8proc_category_t category = utf8proc_category(point);
   return category == UTF8PROC_CATEGORY_LU || category == UTF8PROC_CATEGORY_LL ||
@@ -41,7 +42,7 @@ bool is_case_ignorable(utf8proc_int32_t point) {
          category == UTF8PROC_CATEGORY_SK || std::ranges::find(within_words, point) != within_words.end();
 }
 
-/// Whether the capital sigma at this place ends a word (SpecialCasing.txt, Final_Sigma).
+/// Returns whether the capital sigma at this position ends a word (SpecialCasing.txt, Final_Sigma).
 bool ends_word(const Points& points, std::size_t at) {
   std::size_t before = at;
   while (before > 0 && is_case_ignorable(points[before - 1])) --before;
@@ -51,7 +52,8 @@ bool ends_word(const Points& points, std::size_t at) {
   return after == points.size() || !is_cased(points[after]);
 }
 
-/// Maps to lower case in full: beyond the simple mapping, I with a dot and sigma at the end of a word.
+/// Returns the text in lower case with the full mapping: besides the simple one, I with a dot and a final
+/// sigma.
 Points lower(const Points& points) {
   Points lowered;
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -67,20 +69,20 @@ Points lower(const Points& points) {
   return lowered;
 }
 
-/// string.punctuation
+/// Returns whether Python's string.punctuation contains the code point.
 bool is_punctuation(utf8proc_int32_t point) {
   return (point >= '!' && point <= '/') || (point >= ':' && point <= '@') || (point >= '[' && point <= '`') ||
          (point >= '{' && point <= '~');
 }
 
-/// \w of re, without the underscore, which is punctuation.
+/// Returns whether \w of Python's re matches, except the underscore, which is punctuation.
 bool is_of_word(utf8proc_int32_t point) {
   const utf8proc_category_t category = utf8proc_category(point);
   return (category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO) ||
          (category >= UTF8PROC_CATEGORY_ND && category <= UTF8PROC_CATEGORY_NO);
 }
 
-/// str.isspace
+/// Returns what Python's str.isspace returns.
 bool is_space(utf8proc_int32_t point) {
   return (point >= '\t' && point <= '\r') || (point >= 0x1C && point <= ' ') || point == 0x85 ||
          point == 0xA0 || point == 0x1680 || (point >= 0x2000 && point <= 0x200A) || point == 0x2028 ||
@@ -96,7 +98,7 @@ bool is_article(const Points& points, std::size_t begin, std::size_t end) {
   });
 }
 
-/// Replaces \b(a|an|the)\b by a blank.
+/// Returns the text with a blank for each match of \b(a|an|the)\b.
 Points without_articles(const Points& points) {
   Points left;
   for (std::size_t begin = 0; begin < points.size();) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Encodes questions as windows, and turns the answers of answers.hpp into measures, labels and text.
+// The task "qa": encodes questions with windows of their context, and turns the answers of answers.hpp into
+// measures, labels and text. Read qa.hpp first.
 #include "qa.hpp"
 
 #include <algorithm>
@@ -34,7 +35,7 @@ bool is_blank(std::string_view question) {
   return question.find_first_not_of(white_space) == std::string_view::npos;
 }
 
-/// Returns the bytes of an answer. Throws Error if the context does not have it there.
+/// Returns the bytes of an answer. Throws Error if the context does not contain it at its position.
 ByteRange bytes_of(const TextSpan& answer, std::string_view text) {
   const std::optional<std::size_t> begin = byte_of_code_point(text, answer.start);
   if (!begin || answer.text.empty() || text.substr(*begin, answer.text.size()) != answer.text)
@@ -126,16 +127,15 @@ TextCounts Qa::text_counts(const Records& train) const {
 // --- encoding ---
 
 std::vector<ColumnRule> Qa::columns() const {
-  return {
-      {.name = "start",
-       .space = Space::sequences,
-       .truth = true},  // rows of the answer in its window; 0: none
-      {.name = "end", .space = Space::sequences, .truth = true},
-      {.name = segments_column},                          // 0: [CLS] question [SEP], 1: window [SEP]
-      {.name = "cut_pieces", .space = Space::sequences},  // of the question, at its end
-      {.name = "ranges", .space = Space::ragged},         // bytes [begin, end) of each token of the context
-      {.name = "context", .space = Space::ragged},        // its text, with the first window
-      {.name = "answers", .space = Space::ragged, .truth = true}};  // all true ones, with the first window
+  return {{.name = "start",
+           .space = Space::sequences,
+           .truth = true},  // rows of the answer in its window; 0: none
+          {.name = "end", .space = Space::sequences, .truth = true},
+          {.name = segments_column},                          // 0: [CLS] question [SEP]; 1: window [SEP]
+          {.name = "cut_pieces", .space = Space::sequences},  // tokens cut at the end of the question
+          {.name = "ranges", .space = Space::ragged},         // bytes [begin, end) of each context token
+          {.name = "context", .space = Space::ragged},        // its text, in the first window
+          {.name = "answers", .space = Space::ragged, .truth = true}};  // all true ones, in the first window
 }
 
 std::vector<OutputRule> Qa::outputs() const {
@@ -157,7 +157,7 @@ void Qa::encode(const Records& records, std::size_t record, const Tokenizer& tok
   tokenizer.encode(text, tokens, bytes);
 
   const bool known = records.has("answers");
-  std::optional<std::pair<std::size_t, std::size_t>> answer;  // its first and its last token
+  std::optional<std::pair<std::size_t, std::size_t>> answer;  // its first and last token
   put_text(text, to.integers(context));
   if (known) {
     const std::vector<TextSpan>& truths = records.spans("answers")[record];
@@ -280,7 +280,7 @@ std::string Qa::tune(const ExampleSet& dev, const Outputs& outputs) const {
   for (std::size_t i = 0; i < dev.size(); ++i) {
     const std::vector<std::string> truths = in.answers(i);
     const Answer found = find(in, i, outputs, std::numeric_limits<double>::infinity());
-    if (!found.span) continue;  // there is nothing to answer with
+    if (!found.span) continue;  // the context has no possible answer
     questions.push_back(
         {.lead = found.null_lead,
          .gain = score_answer(found.span->text, truths, true).f1 - score_answer("", truths, true).f1});

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The task "qa", extractive question answering: the part of a context that answers a question, scored as the
-// scripts of SQuAD do. A question is one example; its sequences are windows of the context, because contexts
-// are longer than what a model reads. Place in the flow: records with `question`, `context` (and `answers`,
-// the truth) -> windows with the rows where the answer begins and ends -> two scores for each row -> the best
-// span of all windows -> text. Read next: answers.hpp, spans.hpp, measures.hpp.
+// The task "qa", extractive question answering: finds the part of a context that answers a question, scored
+// as SQuAD's scripts do. A question is one example; its sequences are windows of the context, which is longer
+// than a model reads. Records with `question`, `context` (and `answers`, the truth) -> windows -> two scores
+// per row (head "span") -> the best span -> text. Read next: answers.hpp, spans.hpp, measures.hpp.
 #pragma once
 
 #include <optional>
@@ -25,7 +24,8 @@ class Qa final : public Task {
       "the scripts of SQuAD count them";
   static constexpr const char* select = "max dev/f1";
   static Schema options();
-  /// The task ignores the id; files of predictions have it, so that users can join them with the data.
+  /// Returns the fields. The task ignores `id`; files of predictions contain it, so that users can join them
+  /// with the data.
   static TaskFields fields() {
     return {.structure = {"question", "context"}, .truth = {"answers"}, .optional = {"id"}};
   }
@@ -45,8 +45,8 @@ class Qa final : public Task {
 
   std::vector<ColumnRule> columns() const override;
   std::vector<OutputRule> outputs() const override;
-  /// Encodes [CLS] question [SEP] window [SEP], window by window. `start` and `end` are the rows of the first
-  /// true answer, and 0, the row of [CLS], in windows that do not hold all of it.
+  /// Encodes [CLS] question [SEP] window [SEP] for each window. `start` and `end` are the rows of the first
+  /// true answer; in windows that do not contain all of it both are 0, the row of [CLS].
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
               EncodedExample& to) const override;
   SetDescription describe(const ExampleSet& set) const override;
@@ -54,7 +54,7 @@ class Qa final : public Task {
   void measure(const ExampleSet& set, const Outputs& outputs, Statistics& statistics) const override;
   Records label(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
 
-  /// Returns the threshold of no_answer, if task.tune_no_answer is on.
+  /// Returns the threshold of no_answer as text, if task.tune_no_answer is on.
   std::string tune(const ExampleSet& dev, const Outputs& outputs) const override;
   void use(std::string_view tuned) override;
 
@@ -62,17 +62,17 @@ class Qa final : public Task {
   Records from_text(std::span<const std::string> lines) const override;
   Records answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
   std::string no_scores(std::span<const OutputRule>) const override { return {}; }
-  /// `score` is the probability among all possible answers (score_of), 1 for a blank question; that of
-  /// `answer` is a product of two probabilities within one window.
+  /// Adds `score`, the probability among all possible answers (score_of), or 1 for a blank question. The
+  /// probability in `answer` is a product of two within one window.
   Records scored_answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const override;
   std::string left_out(const ExampleSet& set, std::size_t example) const override;
 
  private:
   Answer find(const Columns& in, std::size_t example, const Outputs& outputs, double threshold) const;
   double threshold() const { return tuned_.value_or(no_answer_threshold_); }
-  /// A blank question has no answer.
+  /// Finds the answer to each question; a blank question has none.
   std::vector<Answer> find_all(const Records& records, const ExampleSet& set, const Outputs& outputs) const;
-  /// Builds the answers; the line that is shown begins with `shown`, by question.
+  /// Builds the answers. The line that a user sees begins with the text in `shown` for the question.
   static Records answers_of(const Records& records, std::vector<Answer> found, Records::Numbers scores,
                             Records::Texts shown);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Searches all spans of a window: with a limit on their length they are few. A list of the n best ends, as
-// other programs keep, could miss the best pair.
+// Windows of a context, and the best span in a window. best_span() tries all spans: the limit on their length
+// keeps them few. A list of the n best ends, as other programs use, could miss the best pair. Read spans.hpp
+// first.
 #include "spans.hpp"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ namespace {
 
 constexpr std::string_view blanks = " \t\r\n\v\f";
 
-/// Returns the softmax of one of the two scores over all rows, at one row.
+/// Returns the softmax of start or end scores (`channel`) over all rows, at one row.
 double share_of(std::span<const float> scores, std::size_t channel, std::size_t row) {
   double largest = -std::numeric_limits<double>::infinity(), sum = 0.0;
   for (std::size_t i = channel; i < scores.size(); i += 2)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Windows of a long context, and the best span of rows in one of them. Place in the flow: Qa::encode cuts
-// contexts into windows; the search runs on the model's outputs for their rows.
+// Windows of a long context, and the best span of rows in a window. Qa::encode cuts contexts into windows
+// here; answers.cpp searches the model's scores of each window.
 #pragma once
 
 #include <cstddef>
@@ -17,16 +17,16 @@
 
 namespace encore::qa {
 
-/// Neighbouring tokens of a context.
+/// Consecutive tokens of a context.
 struct Window {
   std::size_t first = 0, count = 0;
 
   friend bool operator==(const Window&, const Window&) = default;
 };
 
-/// Windows of at most `room` tokens, each beginning room - stride tokens behind the one before; the last one
-/// is the first that reaches the end. So `stride` of Hugging Face's tokenizers cuts with "only_second". A
-/// context without any token has one empty window. stride < room.
+/// Returns windows of at most `room` tokens, each beginning room - stride tokens after the previous one; the
+/// last is the first that reaches the end. So Hugging Face's tokenizers cut with `stride` and "only_second".
+/// A context without tokens has one empty window. stride < room.
 std::vector<Window> windows_of(std::size_t tokens, std::size_t room, std::size_t stride);
 
 /// Returns the first and the last token that share a byte with `part`, or nothing if none does.
@@ -39,16 +39,16 @@ struct RowSpan {
   double score = 0.0;  ///< start score of the first row + end score of the last one
 };
 
-/// scores: (T, 2) start and end of each row. Returns the span of rows in [begin, end) with the largest score,
-/// at most `longest` rows long; of equal ones the one that begins first, then the shorter one. Returns
-/// nothing without rows, or if every score is NaN.
+/// Returns the span of rows in [begin, end) with the largest score and at most `longest` rows; of equal ones
+/// the one that begins first, then the shorter one. scores: (T, 2) start and end of each row. Returns nothing
+/// if there are no rows or every score is NaN.
 std::optional<RowSpan> best_span(std::span<const float> scores, std::size_t begin, std::size_t end,
                                  std::size_t longest);
 
 /// Returns softmax(start)[first] * softmax(end)[last], each over all T rows.
 double probability_of(std::span<const float> scores, const RowSpan& span);
 
-/// Trims a range to whole characters of a text, without white space at both ends.
+/// Returns the range without partial characters and without white space at both ends.
 ByteRange trimmed(std::string_view text, ByteRange part);
 
 }  // namespace encore::qa

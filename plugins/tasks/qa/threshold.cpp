@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tries thresholds halfway between two neighbouring leads, and one beyond either end.
+// best_threshold() for questions without an answer: tries thresholds halfway between two adjacent leads, and
+// one beyond each end. Read threshold.hpp first.
 #include "threshold.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Encodes numbers as targets, and turns the model's outputs into numbers and errors.
+// The task "regress": encodes numbers as targets, and turns the model's outputs into numbers and errors. Read
+// regress.hpp first.
 #include "regress.hpp"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace {
 enum : std::size_t { targets, known, bits, of_texts };
 
 constexpr const char* numbers_output = "numbers";
-/// The knowledge of a run: only whether examples are pairs.
+/// The knowledge of a run: only whether its examples are pairs.
 constexpr std::string_view knowledge_text = "numbers\n";
 
 /// Throws Error for a number that float32 cannot hold.
@@ -92,7 +93,7 @@ void Regress::restore(std::string_view knowledge) {
 std::vector<ColumnRule> Regress::columns() const {
   std::vector<ColumnRule> columns = {
       {.name = targets_column, .space = Space::sequences, .type = ColumnType::numbers, .truth = true},
-      {.name = "known", .space = Space::sequences, .truth = true},  // 0: there is a number to learn from
+      {.name = "known", .space = Space::sequences, .truth = true},  // 0: the example has a number
       tasks::number_bits_rule()};
   texts_.add_columns(columns);
   return columns;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The task "regress": a number per text or text pair, read off the first row of the sequence ([CLS]); scored
-// by the correlation of ranks. Place in the flow: records with `text`, perhaps `text2` (and `number`, the
-// truth) -> ids and a target -> a number -> errors and pairs of numbers per example. Read next:
+// The task "regress": a number per text or text pair, predicted from the first row of the sequence ([CLS])
+// and scored by rank correlation. The flow is: records with `text`, perhaps `text2` (and `number`, the truth)
+// -> ids and a target -> a number (head "regression") -> errors and pairs of numbers per example. Read next:
 // text_input.hpp.
 #pragma once
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Splits a text into five parts: before the first span, the span, between, the second span, behind.
+// The task "relation": splits a text into five parts (before the first span, the span, between, the second
+// span, after) and encodes them with signs around the spans. Read relation.hpp first.
 #include "relation.hpp"
 
 #include <algorithm>
@@ -19,13 +20,13 @@ constexpr std::array<std::string_view, 2> signs = {"$", "#"};        // around e
 constexpr std::array<std::size_t, 5> cut_order = {4, 0, 2, 3, 1};    // the order in which parts are cut
 constexpr std::array<std::size_t, 5> kept_tokens = {0, 1, 0, 1, 0};  // at least, of each part
 
-/// The parts of a text, and which of the spans comes first.
+/// The parts of a text, and which span comes first.
 struct Parts {
   std::array<std::string_view, 5> texts = {};
-  std::size_t first_span = 0;  ///< 0 where e1 stands in front of e2
+  std::size_t first_span = 0;  ///< 0 if e1 comes before e2
 };
 
-/// Throws Error unless there are two spans within the text, one behind the other.
+/// Throws Error unless there are two spans within the text that do not overlap.
 Parts parts_of(std::string_view text, const std::vector<TextSpan>& spans, std::size_t record) {
   if (spans.size() == 2) {
     Parts parts{.first_span = spans[0].start <= spans[1].start ? std::size_t{0} : std::size_t{1}};

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The task "relation": the relation between two marked spans of a text, one label per text; scored by
-// accuracy. The text is read with a sign on both sides of each span, as in R-BERT (Wu and He 2019), so that
-// every row knows where they are. Place in the flow: records with `text` and `spans` (and `label`, the truth)
-// -> ids, the rows of the two spans, a target -> the class of the sequence -> labels, counts per text. Read
-// next: marked_spans.hpp, sequence_class.hpp.
+// The task "relation": the relation between two marked spans of a text, one label per text, scored by
+// accuracy. The text gets a sign on both sides of each span, as in R-BERT (Wu and He 2019). The flow is:
+// records with `text` and `spans` (and `label`, the truth) -> ids, rows of the spans, a target -> the class
+// (head "span_pair") -> labels, counts per text. Read next: marked_spans.hpp, sequence_class.hpp.
 #pragma once
 
 #include <array>
@@ -34,13 +33,13 @@ class Relation final : public Task {
   std::string knowledge() const override { return class_.knowledge(); }
   void restore(std::string_view knowledge) override { class_.restore(knowledge); }
   std::vector<std::string> labels() const override { return class_.labels(); }
-  /// Counts the words of all inputs and the signs, separated by white space.
+  /// Counts the words of all inputs, separated by white space, and the signs.
   TextCounts text_counts(const Records& train) const override;
 
   std::vector<ColumnRule> columns() const override;
   std::vector<OutputRule> outputs() const override { return {class_.output()}; }
-  /// Encodes [CLS] text [SEP]. The column `spans` has the first and the last row of e1, then those of e2. To
-  /// fit, text is cut behind the spans, then before them, then between them, then in the spans.
+  /// Encodes [CLS] text [SEP]. The column `spans` has the first and last row of e1, then those of e2. If the
+  /// text is too long, it is cut after the spans, then before them, between them, and last in the spans.
   void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
               EncodedExample& to) const override;
   SetDescription describe(const ExampleSet& set) const override;
@@ -66,7 +65,7 @@ class Relation final : public Task {
   std::string left_out(const ExampleSet& set, std::size_t sequence) const override;
 
  private:
-  /// Adds the input and the line that is shown to `labels`, which may have scores.
+  /// Adds the input and the line that a user sees to the field `label` of `answers`, which may have scores.
   static Records completed(const Records& records, Records answers);
 
   bool signs_;

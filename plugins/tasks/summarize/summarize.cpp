@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures of the tokens, then those of the texts.
+// The task "summarize": lists the measures of tokens (text_to_text.hpp), then those of the whole text
+// (ROUGE). Read summarize.hpp first.
 #include "summarize.hpp"
 
 #include "ngrams/text_scores.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The task "summarize": a summary of a text, scored by ROUGE-1, ROUGE-2 and ROUGE-L of the generated text.
-// Place in the flow: text_to_text.hpp does all but the scores. Read next: ngrams/text_scores.hpp.
+// Its base class in text_to_text.hpp does everything except these scores. Read next: ngrams/text_scores.hpp.
 #pragma once
 
 #include <string_view>

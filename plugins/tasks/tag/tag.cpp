@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads labels as they are in the data, and counts words.
+// The task "tag": uses the labels of words as they are in the data, and counts correct words. Read tag.hpp
+// first.
 #include "tag.hpp"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace {
 
 using tasks::WordLabels;
 
-/// The label of a word that was cut. No data have it, so the word counts as wrong.
+/// The predicted label of a word that was cut. The data never contain it, so the word counts as wrong.
 const std::string cut_label = "(cut)";
 
 /// Throws Error if the text cannot name a class.
@@ -56,7 +57,7 @@ void Tag::extend(const Records& other) {
 
 SetDescription Tag::describe(const ExampleSet& set) const {
   const WordLabels::Columns in(set);
-  std::map<std::int32_t, std::int64_t> words;  // by label; none where the truth is not known
+  std::map<std::int32_t, std::int64_t> words;  // by label; empty if the truth is unknown
   std::int64_t all = 0, cut_sentences = 0, cut = 0, unseen = 0;
   for (std::size_t i = 0; i < set.size(); ++i) {
     all += std::ssize(in.first_tokens(i)) + in.cut_words(i);
@@ -111,7 +112,7 @@ Records Tag::label(const Records&, const ExampleSet& set, const Outputs& outputs
 
 // --- text that a user types ---
 
-/// Shows words as "Anna/NOUN sleeps/VERB".
+/// Returns answers whose line for a user is "Anna/NOUN sleeps/VERB".
 Records Tag::answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const {
   const Records::TextLists& words = records.lists("words");
   Records::TextLists tags = words_.all_predicted(set, outputs);
@@ -127,7 +128,7 @@ Records Tag::answer(const Records& records, const ExampleSet& set, const Outputs
   return answers;
 }
 
-/// Shows words as "Anna/NOUN/0.981 sleeps/VERB/0.964".
+/// Returns answers whose line for a user is "Anna/NOUN/0.981 sleeps/VERB/0.964".
 Records Tag::scored_answer(const Records& records, const ExampleSet& set, const Outputs& outputs) const {
   const WordLabels::Columns in(set);
   const Records::TextLists& words = records.lists("words");

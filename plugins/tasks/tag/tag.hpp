@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The task "tag": one label for each word, such as its part of speech, morphology or language.
-// Scored word by word; entities of several words are the task "ner". Place in the flow: records with `words`
-// (and `tags`, the truth) -> ids and targets -> classes of rows -> labels of words, counts per sentence. Read
-// next: word_labels.hpp, class_measures.hpp.
+// The task "tag": one label for each word, such as its part of speech, morphology or language, scored word by
+// word (entities of several words are the task "ner"). The flow is: records with `words` (and `tags`, the
+// truth) -> ids and targets -> classes of rows -> labels of words, counts per sentence. Read next:
+// word_labels.hpp, class_measures.hpp.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures of the tokens, then those of the texts.
+// The task "translate": lists the measures of tokens (text_to_text.hpp), then those of the whole text (BLEU,
+// chrF). Read translate.hpp first.
 #include "translate.hpp"
 
 #include "ngrams/text_scores.hpp"

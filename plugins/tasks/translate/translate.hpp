@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The task "translate": translation into another language, scored by BLEU and chrF of the generated text.
-// Place in the flow: text_to_text.hpp does all but the scores. Read next: ngrams/text_scores.hpp.
+// The task "translate": translation into another language, scored by BLEU and chrF of the generated text. Its
+// base class in text_to_text.hpp does everything except these scores. Read next: ngrams/text_scores.hpp.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
 // Head "my_plugin": a class for each row by softmax over logits z = x W^T + b, trained with the focal loss,
-// which weighs wrong rows more (Lin et al. 2017). With p the probability of the right class:
+// which weights wrong rows more (Lin et al. 2017). With p the probability of the right class:
 //   loss = -(1 - p)^gamma log p
 //   dloss/dz[k] = (1 - p)^gamma (gamma p log p / (1 - p) - 1) ([k is right] - p[k])
 #include <encore/kernels.hpp>
@@ -12,7 +12,7 @@ namespace my_plugin_head {
 
 using namespace encore;
 
-/// The numbers that loss and gradient of a row share. S: the type of sums; z: (K).
+/// What loss and gradient of a row both need. S: the type of sums; z: (K).
 template <class S>
 struct Focus {
   S largest, sum;  ///< of z; of e^(z - largest)
@@ -92,7 +92,7 @@ class MyPluginHead final : public Head {
         {.help = "how little a row counts that is already right; 0: cross-entropy", .min = 0.0, .max = 10.0});
   }
 
-  /// The rows are those with targets: tokens, whole sequences, or rows that the task picks.
+  /// Rows are those with targets: tokens, whole sequences, or rows that the task picks.
   MyPluginHead(const Options& options, const HeadContext& context)
       : classes_(context.classes), gamma_(options.number("gamma")) {
     if (context.label_smoothing > 0.0)
@@ -124,7 +124,7 @@ class MyPluginHead final : public Head {
     });
   }
 
-  /// Adds to parameter gradients, and overwrites the gradient of the states.
+  /// Adds to the gradients of parameters, and overwrites the gradient of the states.
   void backward(const HeadStep& step) override {
     const Tensor logits = step.buffer(logits_), dlogits = step.buffer(dlogits_);  // (rows, K) each
     dispatch(logits.dtype, [&](auto type) {

@@ -1,5 +1,6 @@
-// Checks what only the author of "my_plugin" knows: the losses and classes, and what is refused. `exp plugin
-// check` checks the rest (gradients, threads, precisions, empty sequences), the same for every plugin.
+// Tests of the head "my_plugin" that only its author can write: expected losses and classes, and refused
+// options. `exp plugin check` tests what every head must do (gradients, threads, precisions, empty
+// sequences).
 #include <cmath>
 #include <cstdio>
 
@@ -17,7 +18,7 @@ void expect(bool condition, const char* what) {
   failures += condition ? 0 : 1;
 }
 
-/// Two sequences of three rows and one, with states of width 2; three classes.
+/// Runs the head on two sequences of three rows and one, with states of width 2 and three classes.
 encore::HeadResult run(double gamma, const Numbers& targets, double label_smoothing = 0.0) {
   encore::Options options;
   options.set("gamma", gamma);
@@ -29,7 +30,7 @@ bool near(double a, double b) {
   return std::abs(a - b) < 1e-12;
 }
 
-/// With gamma = 0 the loss is -log p, and the probabilities of all classes add up to 1.
+/// Checks that with gamma = 0 the loss is -log p and the probabilities of all classes sum to 1.
 void is_cross_entropy_without_gamma() {
   Numbers sums(4, 0.0);
   for (const double k : {0, 1, 2}) {

@@ -1,6 +1,6 @@
-// Layer "my_plugin": each token reads the one that is `distance` before it in its sequence:
+// Layer "my_plugin": each token reads the token `distance` positions before it in its sequence:
 //   y[n] = W x[n - distance] + b,  with zeros for x if the sequence has no such token.
-// The model adds x[n] itself, and normalises. shift is its own kernel; the products are the SDK's.
+// The model adds x[n] and normalises. shift is a kernel of this plugin; the products are the SDK's.
 #include <encore/kernels.hpp>
 #include <encore/plugin.hpp>
 #include <encore/rows.hpp>
@@ -10,8 +10,8 @@ namespace my_plugin_layer {
 
 using namespace encore;
 
-/// y[n] = x[n - distance], or zeros beyond the ends of a sequence. x, y: (N, C), the rows of one sequence
-/// after the other.
+/// y[n] = x[n - distance], or zeros outside of a sequence. x, y: (N, C), the rows of all sequences, one
+/// sequence after the other.
 template <class T>
 void shift(const Step& step, Tensor x, std::int64_t distance, Tensor y) {
   const auto in = matrix_view<T>(x), out = matrix_view<T>(y);
@@ -55,7 +55,8 @@ class MyPluginLayer final : public Layer {
                     kernels::Activation::none, output);
   }
 
-  /// Adds to parameter gradients, and overwrites the gradient of the input, which moves the opposite way.
+  /// Adds to the gradients of parameters, and overwrites that of the input, for which rows move the opposite
+  /// way.
   void backward(const Step& step, std::span<const Tensor>, Tensor, Tensor dy,
                 std::span<const Tensor> input_gradients) override {
     const Tensor dx = input_gradients[0], dshifted = step.buffer(dshifted_);  // (N, C) each

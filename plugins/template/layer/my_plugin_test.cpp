@@ -1,5 +1,5 @@
-// Checks what only the author of "my_plugin" knows: the numbers, and what is refused. `exp plugin check`
-// checks the rest (gradients, threads, precisions, empty sequences), the same for every plugin.
+// Tests of the layer "my_plugin" that only its author can write: expected numbers, and refused options. `exp
+// plugin check` tests what every layer must do (gradients, threads, precisions, empty sequences).
 #include <cmath>
 #include <cstdio>
 
@@ -29,8 +29,8 @@ bool near(double a, double b) {
   return std::abs(a - b) < 1e-12;
 }
 
-/// With the rows (1, 0), (0, 1), (2, 3) the layer shows the columns u, v of W, and then 2 u + 3 v; b is zero
-/// at first.
+/// Checks where rows come from: with the rows (1, 0), (0, 1), (2, 3) the output shows the columns u, v of W,
+/// and then 2 u + 3 v, since b is zero at first.
 void looks_back_and_stays_in_its_sequence() {
   const Numbers y = run(1, {4, 1, 2}, {1, 0, 0, 1, 2, 3, 9, 9, /**/ 7, 7, /**/ 1, 0, 5, 5});
   expect(y[0] == 0 && y[1] == 0, "the first token has no token before it");

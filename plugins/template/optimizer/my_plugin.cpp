@@ -1,4 +1,4 @@
-// Optimizer "my_plugin": only the sign of a running mean of gradients moves a value, so all values move by
+// Optimizer "my_plugin": a value moves by the sign of a running mean of its gradients, so all values move by
 // the same amount (Lion, Chen et al. 2023):
 //   u = sign(beta1 m + (1 - beta1) g),  x -= rate (u + decay x),  m = beta2 m + (1 - beta2) g
 #include <encore/plugin.hpp>
@@ -13,8 +13,8 @@ struct Settings {
   double beta1, beta2, weight_decay;
 };
 
-/// Makes one pass over the blocks of all parameters. A block is cut into chunks; each chunk is within one
-/// segment, a parameter.
+/// Updates all parameters in one pass over their blocks. A block is cut into chunks; each chunk lies within
+/// one segment, which is a parameter.
 template <class T>
 void update(const Device& device, const Blocks& blocks, const Settings& settings, double learning_rate) {
   T* values = elements<T>(blocks.values);

@@ -1,5 +1,5 @@
-// Checks what only the author of "my_plugin" knows: the values, and what is refused. `exp plugin check`
-// checks the rest, the same for every plugin.
+// Tests of the optimizer "my_plugin" that only its author can write: expected values, and refused options.
+// `exp plugin check` tests what every optimizer must do.
 #include <cmath>
 #include <cstdio>
 
@@ -68,7 +68,8 @@ void moves_by_the_sign_alone() {
          "one step of 0.1 against the gradient, none without one");
 }
 
-/// After a gradient of 8 the mean is 2; then -1 mixes to 0.5 (2 - 1) > 0, and -4 to 0.5 (2 - 4) < 0.
+/// Checks the mean: after a gradient of 8 it is 2; then -1 gives 0.5 (2 - 1) > 0, and -4 gives 0.5 (2 - 4) <
+/// 0.
 void remembers() {
   const Numbers x = train({1, 1}, {{8, 8}, {-1, -4}}, 0.0);
   expect(near(x[0], 0.8) && near(x[1], 1.0), "the mean of the past decides");

@@ -1,5 +1,5 @@
-// Reader "my_plugin": one example per line: its label, a tab, its text. Invalid lines are named by file and
-// line, up to ten of them at once.
+// Reader "my_plugin": one example per line: its label, a tab, its text. An error names file and line of all
+// invalid lines, up to ten.
 #include <encore/lines.hpp>
 #include <encore/plugin.hpp>
 
@@ -14,13 +14,13 @@ class MyPluginReader final : public Reader {
     return Schema().boolean("header", false,
                             {.help = "the first line names the columns and is not an example"});
   }
-  /// The names are shared (encore/records.hpp): a task that reads `text` and `label` works with any reader
-  /// that gives them.
+  /// Names of fields are shared (encore/records.hpp): a task that reads `text` and `label` works with any
+  /// reader that provides them.
   static std::vector<std::string> fields() { return {"text", "label"}; }
 
   MyPluginReader(const Options& options, const ReaderContext&) : header_(options.flag("header")) {}
 
-  /// Reads the bytes, which are UTF-8, as a pure function. `what` names the set: "training set".
+  /// Reads files of UTF-8; the result depends only on their bytes. `what` names the set: "training set".
   Records read(std::span<const InputText> files, const std::string& what) const override {
     Records::Texts texts, labels;
     std::vector<std::string> mistakes;
@@ -34,7 +34,7 @@ class MyPluginReader final : public Reader {
     return records;
   }
 
-  /// Writes predictions in parts; the line of headings belongs to the first.
+  /// Writes predictions, perhaps in several parts; only the first part has the headings.
   std::string write(const Records& records, FilePart part) const override {
     std::string text = header_ && part == FilePart::first ? "label\ttext\n" : "";
     for (std::size_t i = 0; i < records.size(); ++i)
@@ -42,7 +42,7 @@ class MyPluginReader final : public Reader {
     return text;
   }
 
-  /// Reads a line without a tab as a text alone, and ignores a label.
+  /// Reads lines without a label: a line without a tab is only text, and a label is ignored.
   std::optional<Records> read_questions(const InputText& file) const override {
     Records::Texts texts;
     each_line(file, [&](std::string_view line, std::int64_t) {
@@ -53,7 +53,7 @@ class MyPluginReader final : public Reader {
     records.add("text", std::move(texts));
     return records;
   }
-  /// Adds a tab and the model's label to each line with text; all other bytes stay.
+  /// Adds a tab and the model's label to each line with text; all other bytes stay unchanged.
   std::string write_answers(const InputText& file, const Records& answers) const override {
     const std::string_view text = without_mark(file.text);
     std::string all;
@@ -68,7 +68,7 @@ class MyPluginReader final : public Reader {
 
  private:
   static std::string_view without_mark(std::string_view text) {
-    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // the mark that some editors write first
+    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // the byte order mark of some editors
     return text;
   }
   /// Calls call(line, its number) for each line that is an example.

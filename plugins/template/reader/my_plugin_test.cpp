@@ -1,5 +1,5 @@
-// Checks what only the author of "my_plugin" knows: the records, and what is refused. `exp plugin check`
-// checks what every reader must do: read what it writes, and equal records twice.
+// Tests of the reader "my_plugin" that only its author can write: expected records, and refused files. `exp
+// plugin check` tests what every reader must do: read what it writes, and give equal records twice.
 #include <cstdio>
 
 #include "my_plugin.cpp"

@@ -1,5 +1,6 @@
-// Schedule "my_plugin": a trapezoid: a straight line up over the first `warmup` of all steps, 1 in between,
-// and a straight line down to 0 over the last `decay` of them. It is a pure function of the step.
+// Schedule "my_plugin": the factor on the learning rate rises in a straight line over the first `warmup` of
+// all steps, is then 1, and falls in a straight line to 0 over the last `decay` of them. It depends on the
+// step alone.
 #include <algorithm>
 
 #include <encore/plugin.hpp>
@@ -25,7 +26,7 @@ class MyPluginSchedule final : public Schedule {
       throw OptionError("decay", "invalid warmup and decay: expected a sum of at most 1");
   }
 
-  /// Returns the factor on optimizer.learning_rate at `step`, counted from 1 to the last one.
+  /// Returns the factor on optimizer.learning_rate at `step`, which counts from 1 to the last step.
   double factor(std::int64_t step) const override {
     const double done = static_cast<double>(step) / total_;
     const double up = warmup_ > 0.0 ? done / warmup_ : 1.0;

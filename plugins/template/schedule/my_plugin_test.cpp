@@ -1,5 +1,5 @@
-// Checks what only the author of "my_plugin" knows: the factors, and what is refused. `exp plugin check`
-// checks the rest, the same for every plugin.
+// Tests of the schedule "my_plugin" that only its author can write: expected factors, and refused options.
+// `exp plugin check` tests what every schedule must do.
 #include <cmath>
 #include <cstdio>
 
@@ -13,7 +13,7 @@ void expect(bool condition, const char* what) {
   failures += condition ? 0 : 1;
 }
 
-/// Returns the factor at a step of a run of ten.
+/// Returns the factor at a step of a run of ten steps.
 double factor(double warmup, double decay, std::int64_t step) {
   encore::Options options;
   options.set("warmup", warmup);

@@ -1,5 +1,5 @@
-// Tokenizer "my_plugin": a word is cut into stretches of `length` letters, "Paris" with 3 into "Par" and
-// "is"; a stretch that is not in the vocabulary is [UNK]. Training keeps the most frequent ones.
+// Tokenizer "my_plugin": cuts a word into stretches of `length` letters: with 3, "Paris" into "Par" and "is".
+// A stretch that is not in the vocabulary is [UNK]. Training keeps the most frequent stretches.
 #include <algorithm>
 #include <unordered_map>
 
@@ -9,7 +9,7 @@ namespace my_plugin_tokenizer {
 
 using namespace encore;
 
-/// Returns where the letter that begins at `begin` ends: continuation bytes in UTF-8 are 10xxxxxx.
+/// Returns the end of the letter that begins at `begin`: continuation bytes in UTF-8 are 10xxxxxx.
 std::size_t next_letter(std::string_view text, std::size_t begin) {
   std::size_t end = begin + 1;
   while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) ++end;
