@@ -97,10 +97,12 @@ bool has_digests(const Offer& offer);
 std::string subject_of(const Offer& offer);
 
 /// The defaults, then each option by itself: every other choice, the other value of a flag, a bounded number
-/// in the middle of its range, an integer at its smallest. `name` describes the change ("heads = 1").
+/// in the middle of its range, an integer at its smallest. `name` describes the change ("heads = 1"). An
+/// option that the user has given (settings.hpp) keeps its value.
 struct OptionsVariant {
   std::string name;
   Options options;
+  bool is_default = false;
 };
 std::vector<OptionsVariant> option_variants(const Schema& schema);
 

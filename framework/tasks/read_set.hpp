@@ -3,6 +3,8 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,16 @@ ReadSet read_set(const Reader& reader, const std::vector<std::string>& paths, co
 
 /// Throws Error where the records lack a field that the task needs: a reader's options may leave some out.
 void require_fields(const Records& records, const TaskFields& needs);
+
+/// Returns what a user can change in the experiment, so that its reader gives all of these fields of the
+/// files: `set data.label_type = "number"`. Without files it tries nothing, and names where the options are
+/// listed.
+using FieldRemedy =
+    std::function<std::string(std::span<const InputText> files, const std::vector<std::string>& fields)>;
+/// The same for the files of a set of an experiment: throws ConfigError, as the options of [data] decide
+/// about the files of every set.
+void require_fields(const Records& records, const TaskFields& needs, const std::vector<std::string>& paths,
+                    const FieldRemedy& remedy);
 
 /// Calls `work` on the content of a file and returns its result: an Error of it gets the file's name in
 /// front.

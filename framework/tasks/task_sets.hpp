@@ -32,6 +32,7 @@ struct TaskParts {
   TaskFields fields;              ///< what the task reads
   std::vector<Measure> measures;  ///< what it reports
   std::string identity;           ///< the text of everything about both that decides the encoding
+  FieldRemedy remedy = {};        ///< of a reader that leaves out fields; empty: its name is not known
 };
 
 /// What each example of a set adds to the measures. Throws Error when the task leaves one out.
@@ -92,6 +93,8 @@ class TaskSets {
   /// The training set, whole or part by part; held-out shares of its files are kept on the way.
   void visit_train(const VisitRecords& visit);
   const Records& require_read(Split split);
+  ExampleSet encoded(Split split, const Records& records, const Tokenizer& tokenizer, std::int64_t max_length,
+                     int threads, std::size_t earlier = 0) const;
   void decide_max_length(const Tokenizer& tokenizer, int threads);
   void remake_task();
   void encode_train(EncodedParts& to, std::vector<std::string>& notes, const Tokenizer& tokenizer,

@@ -1,4 +1,5 @@
-// Reader: files to records. Runs on the host only, in the worker. Read next: plugins/readers/conll.cpp.
+// Reader: files to records. Runs on the host only, in the worker. Read next: in the source
+// tree plugins/readers/conll.cpp.
 #pragma once
 
 #include <cstdint>

@@ -1,16 +1,36 @@
-// What a plugin's own tests need beside `exp plugin check`, which knows every rule but not what a layer or a
-// head should compute: the values. Link encore::testing.
+// What a plugin's own tests need beside `exp plugin check`, which knows every rule but not which values must
+// come out: the default options of a class, and one pass of a layer or a head. Link encore::testing.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <encore/head.hpp>
 #include <encore/layer.hpp>
+#include <encore/options.hpp>
 
 namespace encore {
+
+/// Returns the defaults of T::options(), as a run that sets none of them passes them to T. An option without
+/// a default (`required`, `optional`) is left out.
+template <class T>
+Options default_options() {
+  Options options;
+  const Schema schema = T::options();
+  for (const Option& option : schema.options())
+    if (option.fallback) options.set_default(option.name, *option.fallback);
+  return options;
+}
+/// Returns the same with one option set.
+template <class T>
+Options options_with(const std::string& name, OptionValue value) {
+  Options options = default_options<T>();
+  options.set(name, std::move(value));
+  return options;
+}
 
 /// The output (N, C), row by row, of one forward pass in double on sequences of these lengths. `layer` has
 /// not declared anything yet; parameters have their initial values, matrices and other random ones drawn with

@@ -1,5 +1,6 @@
 // Tokenizer: text to the numbers of tokens, and back. Runs on the host only, in the worker; all const
-// functions are called from several threads at once. Read next: plugins/tokenizers/wordpiece.cpp.
+// functions are called from several threads at once. Read next: in the source tree
+// plugins/tokenizers/wordpiece.cpp.
 #pragma once
 
 #include <array>

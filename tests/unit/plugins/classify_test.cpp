@@ -6,12 +6,12 @@
 #include <cmath>
 
 #include <encore/error.hpp>
+#include <encore/testing.hpp>
 
 #include "base/count_matrix.hpp"
 #include "base/measures.hpp"
 #include "class_measures.hpp"
 #include "data/encode.hpp"
-#include "support/default_options.hpp"
 #include "support/example_sets.hpp"
 #include "unit/record/temporary_folder.hpp"
 #include "wordpiece.hpp"
@@ -24,13 +24,12 @@ using Values = std::vector<std::int32_t>;
 using Texts = Records::Texts;
 
 wordpiece::WordPiece make_tokenizer() {
-  wordpiece::WordPiece tokenizer(testing::options_with<wordpiece::WordPiece>("vocab", std::string("none")),
-                                 {});
+  wordpiece::WordPiece tokenizer(options_with<wordpiece::WordPiece>("vocab", std::string("none")), {});
   tokenizer.load({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "##b", "c"});
   return tokenizer;
 }
 
-const Options defaults = testing::default_options<Classify>();
+const Options defaults = default_options<Classify>();
 
 Records records_of(Texts texts, Texts labels) {
   Records records;
@@ -315,7 +314,7 @@ TEST(ClassifyWeights, BalancesRareClassesAndTakesThoseThatAreGiven) {
     return all;
   };
   const float rare = 4.0F / (2.0F * 1.0F), frequent = 4.0F / (2.0F * 3.0F);
-  Options options = testing::options_with<Classify>("class_weights", std::string("balanced"));
+  Options options = options_with<Classify>("class_weights", std::string("balanced"));
   EXPECT_EQ(weights(options), (std::vector<float>{rare, frequent, frequent, frequent}))
       << "n / (K count), as scikit-learn";
   options.set("label_weights", Texts{"good=0.1"});
@@ -329,7 +328,7 @@ TEST(ClassifyWeights, AreAbsentWhereNobodyAsks) {
 }
 
 TEST(ClassifyWeights, AreZeroWithoutATarget) {
-  const Options options = testing::options_with<Classify>("label_weights", Texts{"bad=3"});
+  const Options options = options_with<Classify>("label_weights", Texts{"bad=3"});
   Classify task(options, {16});
   task.prepare(records_of({"a", "c"}, {"bad", "good"}));
   const Records other = records_of({"a", "c"}, {"odd", "bad"});
@@ -344,7 +343,7 @@ TEST(ClassifyWeights, AreZeroWithoutATarget) {
 
 TEST(ClassifyWeights, RefuseWhatIsNoWeight) {
   const auto refusal = [](const Texts& entries) {
-    const Options options = testing::options_with<Classify>("label_weights", entries);
+    const Options options = options_with<Classify>("label_weights", entries);
     return message_of<OptionError>([&] { Classify(options, {16}); });
   };
   EXPECT_EQ(refusal({"bad"}),
@@ -356,7 +355,7 @@ TEST(ClassifyWeights, RefuseWhatIsNoWeight) {
             "label_weights has \"=2\"; an entry is LABEL=WEIGHT with a number above 0, as in \"LABEL=2.5\"");
   EXPECT_EQ(refusal({"bad=2", "bad=3"}), "label_weights names \"bad\" twice");
   EXPECT_EQ(refusal({"a=b=2"}), "no error") << "a label may have a = of its own";
-  Classify task(testing::options_with<Classify>("label_weights", Texts{"bda=2"}), {16});
+  Classify task(options_with<Classify>("label_weights", Texts{"bda=2"}), {16});
   EXPECT_EQ(
       message_of<Error>([&] {
         task.prepare(records_of({"a", "c"}, {"bad", "good"}));

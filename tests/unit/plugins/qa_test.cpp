@@ -11,11 +11,11 @@
 #include <tuple>
 
 #include <encore/error.hpp>
+#include <encore/testing.hpp>
 
 #include "base/measures.hpp"
 #include "data/encode.hpp"
 #include "qa/spans.hpp"
-#include "support/default_options.hpp"
 #include "text_column.hpp"
 #include "unit/record/temporary_folder.hpp"
 #include "wordpiece.hpp"
@@ -32,8 +32,7 @@ using Texts = Records::Texts;
 using Spans = std::vector<TextSpan>;
 
 wordpiece::WordPiece make_tokenizer() {
-  wordpiece::WordPiece tokenizer(testing::options_with<wordpiece::WordPiece>("vocab", std::string("none")),
-                                 {});
+  wordpiece::WordPiece tokenizer(options_with<wordpiece::WordPiece>("vocab", std::string("none")), {});
   tokenizer.load({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "##b", "c", "ö", "d", "?"});
   return tokenizer;
 }

@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <encore/error.hpp>
+#include <encore/testing.hpp>
 
 #include "base/measures.hpp"
 #include "data/encode.hpp"
-#include "support/default_options.hpp"
 #include "support/example_sets.hpp"
 #include "unit/record/temporary_folder.hpp"
 #include "wordpiece.hpp"
@@ -20,11 +20,10 @@ using Values = std::vector<std::int32_t>;
 using Words = std::vector<std::string>;
 using Lists = Records::TextLists;
 
-const Options defaults = testing::default_options<Tag>();
+const Options defaults = default_options<Tag>();
 
 wordpiece::WordPiece make_tokenizer() {
-  wordpiece::WordPiece tokenizer(testing::options_with<wordpiece::WordPiece>("vocab", std::string("none")),
-                                 {});
+  wordpiece::WordPiece tokenizer(options_with<wordpiece::WordPiece>("vocab", std::string("none")), {});
   tokenizer.load({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "##b", "c"});
   return tokenizer;
 }
@@ -116,7 +115,7 @@ TEST(Tag, CountsLabelsThatTrainingLacksAsWrong) {
 }
 
 TEST(Tag, WeighsTheFirstTokenOfEachWord) {
-  Tag task(testing::options_with<Tag>("class_weights", std::string("balanced")), {16});
+  Tag task(options_with<Tag>("class_weights", std::string("balanced")), {16});
   const Records train = records_of({{"a", "cb", "a"}}, {{"ADJ", "NOUN", "NOUN"}});
   task.prepare(train);
   const ExampleSet set = encode(task, train);
