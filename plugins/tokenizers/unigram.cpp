@@ -58,9 +58,9 @@ std::size_t language_code(std::string_view text) {
 /// Beside the mark in front of a word.
 bool is_one_unknown(const sentencepiece::SentencePieceProcessor& processor, const std::string& text) {
   const sentencepiece::ImmutableSentencePieceText cut = processor.EncodeAsImmutableProto(text);
-  const int count = static_cast<int>(cut.tokens_size());
-  if (count == 0 || count > 2 || (count == 2 && cut.tokens(0).token() != word_mark)) return false;
-  return processor.IsUnknown(static_cast<int>(cut.tokens(count - 1).id()));
+  const int count = static_cast<int>(cut.pieces_size());
+  if (count == 0 || count > 2 || (count == 2 && cut.pieces(0).piece() != word_mark)) return false;
+  return processor.IsUnknown(static_cast<int>(cut.pieces(count - 1).id()));
 }
 
 }  // namespace
@@ -243,10 +243,10 @@ void Unigram::append_part(const Model& model, std::string_view part, std::size_t
         part, [&](const std::string& text) { return is_one_unknown(*model.processor, text); });
   const sentencepiece::ImmutableSentencePieceText cut =
       model.processor->EncodeAsImmutableProto(is_long ? shortened.text : part);
-  for (std::size_t i = 0; i < cut.tokens_size(); ++i) {
-    const auto token = cut.tokens(static_cast<int>(i));
+  for (std::size_t i = 0; i < cut.pieces_size(); ++i) {
+    const auto token = cut.pieces(static_cast<int>(i));
     const int number = static_cast<int>(token.id());
-    tokens.push_back(model.processor->IsUnknown(number) ? number_of_unknown(token.token())
+    tokens.push_back(model.processor->IsUnknown(number) ? number_of_unknown(token.piece())
                                                         : model.numbers.at(static_cast<std::size_t>(number)));
     if (ranges == nullptr) continue;
     const ByteRange range = shortened.whole({token.begin(), token.end()});
@@ -300,7 +300,7 @@ std::string Unigram::with_bytes(const std::vector<std::string>& tokens) const {
     if (const std::optional<char> byte = byte_of(tokens[i]))
       text += *byte;
     else
-      text += decoded.tokens(static_cast<int>(i)).surface();
+      text += decoded.pieces(static_cast<int>(i)).surface();
   }
   return text;
 }

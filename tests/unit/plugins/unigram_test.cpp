@@ -259,9 +259,9 @@ TEST(Unigram, CutsLongRunsOfUnknownCharactersAsTheLibrary) {
     std::vector<ByteRange> ranges;
     tokenizer->encode(text, tokens, ranges);
     const auto cut = library.EncodeAsImmutableProto(text);
-    ASSERT_EQ(tokens.size(), cut.tokens_size()) << text.substr(0, 20);
+    ASSERT_EQ(tokens.size(), cut.pieces_size()) << text.substr(0, 20);
     for (std::size_t i = 0; i < tokens.size(); ++i) {
-      const auto token = cut.tokens(static_cast<int>(i));
+      const auto token = cut.pieces(static_cast<int>(i));
       EXPECT_EQ(tokens[i], static_cast<std::int32_t>(token.id())) << text.substr(0, 20) << i;
       EXPECT_EQ(ranges[i], (ByteRange{token.begin(), token.end()})) << text.substr(0, 20) << i;
     }
