@@ -290,7 +290,7 @@ TEST(SuiteFinds, ATaskWhoseEncodingIsNoPureFunction) {
 }
 
 TEST(SuiteFinds, ATaskThatCannotPredict) {
-  expect_said(said_of<Slip::needs_truth>(), "prediction: the records have no field \"label\"");
+  expect_said(said_of<Slip::needs_truth>(), "prediction: record 1: the records have no field \"label\"");
   expect_said(said_of<Slip::other_ids_without_truth>(),
               "prediction: without the truth the records have other ids");
   expect_said(said_of<Slip::leaks_truth>(),

@@ -228,6 +228,7 @@ TEST_F(TaskSetsTest, ARecordOfAShareIsNumberedInItsSet) {
   TaskParts parts;
   parts.task = std::make_unique<ner::Ner>(default_options<ner::Ner>(), TaskContext{14});
   parts.reader = std::make_unique<OneTagTooMany>();
+  parts.fields = ner::Ner::fields();
   DataTable data = table();
   data.dev.clear();
   data.test.clear();
