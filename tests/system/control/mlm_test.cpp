@@ -166,7 +166,7 @@ TEST_F(MaskedLanguageModel, RefusesAVocabularyWithoutTheMaskToken) {
   const ProgramOutput output = sandbox_.exp({"run", "days.toml"});
   EXPECT_EQ(output.end.exit_code, 1);
   EXPECT_TRUE(contains(output.output + output.errors,
-                       "train.txt: the vocabulary has no token for the role \"mask\"; add the line [MASK] to "
+                       "train.txt: record 1: the vocabulary has no token for the role \"mask\"; add the line [MASK] to "
                        "its file"))
       << output.output << output.errors;
 }

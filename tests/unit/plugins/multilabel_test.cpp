@@ -85,7 +85,7 @@ TEST(Multilabel, RefusesWhatItCannotLearnFrom) {
   EXPECT_EQ(refusal({}), "the training set has no text; there is nothing to learn");
   EXPECT_EQ(refusal({{}, {}}), "no text of the training set has a label; there is nothing to learn");
   EXPECT_EQ(refusal({{"joy", ""}}), "a label is empty; leave it out of its list");
-  EXPECT_EQ(refusal({{"j\noy"}}), "the label \"j\noy\" has a line break in it");
+  EXPECT_EQ(refusal({{"j\noy"}}), "record 1: the label \"j\noy\" has a line break in it");
 }
 
 TEST(Multilabel, GivesEachTextAZeroOrOneForEachLabel) {
@@ -148,12 +148,12 @@ TEST(Multilabel, CountsLabelsThatTrainingLacksAsMissed) {
   Multilabel task = task_with_labels();
   const Records records = records_of({"a", "c"}, {{"odd", "joy"}, {"rage"}});
   EXPECT_EQ(message_of<Error>([&] { encode(task, records); }),
-            "the label \"odd\" stands in no set that was looked at");
+            "record 1: the label \"odd\" stands in no set that was looked at");
   task.extend(records);
   const ExampleSet set = encode(task, records);
   EXPECT_EQ(
       task.describe(set).notes.back(),
-      "the label \"odd\" of 1 text does not stand in the training set; it is counted as missed whatever a "
+      "record 1: the label \"odd\" of 1 text does not stand in the training set; it is counted as missed whatever a "
       "model says");
   const auto values = measured(task, set, {0.9F, 0.1F, 0.1F, 0.1F, 0.1F, 0.8F});
   EXPECT_DOUBLE_EQ(values.at("recall/odd"), 0.0);

@@ -137,14 +137,14 @@ TEST(Ner, GivesLabelsTheListLacksNoTarget) {
   Ner task = task_with_labels(16);
   const Records records = records_of({{"a", "c", "a"}}, {{"B-Y", "I-Y", "B-X"}});
   EXPECT_EQ(message_of<Error>([&] { encode_records(task, records, make_tokenizer(), 16); }),
-            "the label \"B-Y\" stands in no set that was looked at");
+            "record 1: the label \"B-Y\" stands in no set that was looked at");
   task.extend(records);
   const ExampleSet set = encode_records(task, records, make_tokenizer(), 16);
   EXPECT_EQ(column(set, "targets", 0), (Values{-1, -1, -1, 1, -1}));
   EXPECT_EQ(column(set, "labelled", 0), (Values{-1, 0, 0, 0, -1})) << "a prediction knows no labels";
   EXPECT_EQ(column(set, "first_pieces", 0), (Values{1, 2, 3}));
   EXPECT_EQ(task.describe(set).notes.at(0),
-            "the label \"Y\" of 1 entity does not stand in the training set; they are scored as missed");
+            "record 1: the label \"Y\" of 1 entity does not stand in the training set; they are scored as missed");
 }
 
 TEST(Ner, MarksTheRowsToDecodeInPredictionAndAnswers) {

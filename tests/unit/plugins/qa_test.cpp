@@ -368,11 +368,11 @@ TEST(Qa, RefusesWhatItCannotLearnFrom) {
   EXPECT_EQ(message_of<Error>([&] {
               encode(task, records_of({"a"}, {"a c"}, {{{"", "c", 1, 2}}}));
             }),
-            "the answer \"c\" does not stand at 1 of its context");
+            "record 1: the answer \"c\" does not stand at 1 of its context");
   EXPECT_EQ(message_of<Error>([&] {
               encode(task, records_of({"a"}, {"a c"}, {{{"", "c", 9, 10}}}));
             }),
-            "the answer \"c\" does not stand at 9 of its context");
+            "record 1: the answer \"c\" does not stand at 9 of its context");
   EXPECT_EQ(message_of<Error>([&] { task.restore("bad\ngood\n"); }),
             "this is not what the task \"qa\" keeps with a run");
   Qa other = make();

@@ -104,13 +104,13 @@ TEST(Tag, CountsLabelsThatTrainingLacksAsWrong) {
   Tag task = task_with_labels();
   const Records records = records_of({{"a", "c"}}, {{"VERB", "ADJ"}});
   EXPECT_EQ(message_of<Error>([&] { encode(task, records); }),
-            "the label \"VERB\" stands in no set that was looked at");
+            "record 1: the label \"VERB\" stands in no set that was looked at");
   task.extend(records);
   const ExampleSet set = encode(task, records);
   EXPECT_DOUBLE_EQ(measured(task, set, {9, 0, 0, 9}).at("accuracy"), 0.5);
   EXPECT_EQ(
       task.describe(set).notes.back(),
-      "the label \"VERB\" of 1 word does not stand in the training set; it is counted as wrong whatever a "
+      "record 1: the label \"VERB\" of 1 word does not stand in the training set; it is counted as wrong whatever a "
       "model says");
 }
 
