@@ -96,7 +96,7 @@ TEST(Classify, RefusesWhatItCannotLearnFrom) {
   EXPECT_EQ(refusal({"good", "good"}),
             "every text of the training set has the label \"good\"; there is nothing to learn");
   EXPECT_EQ(refusal({"good", ""}), "a label is empty; every text needs a label");
-  EXPECT_EQ(refusal({"good", "b\nad"}), "record 1: the label \"b\nad\" has a line break in it");
+  EXPECT_EQ(refusal({"good", "b\nad"}), "the label \"b\nad\" has a line break in it");
   Classify task = task_with_labels(16);
   EXPECT_EQ(message_of<Error>([&] { task.extend(records_of({"a"}, {""})); }),
             "a label is empty; every text needs a label");
@@ -151,7 +151,7 @@ TEST(Classify, CountsLabelsThatTrainingLacksAsWrong) {
   EXPECT_EQ(count(description, "texts with labels not in training"), 1);
   EXPECT_EQ(
       description.notes.at(1),
-      "record 1: the label \"odd\" of 1 text does not stand in the training set; it is counted as wrong whatever a "
+      "the label \"odd\" of 1 text does not stand in the training set; it is counted as wrong whatever a "
       "model says");
   const Outputs outputs = outputs_of(set, task.outputs().front(), {2, 1});  // anything without a target
   Statistics statistics;

@@ -85,7 +85,7 @@ TEST(Multilabel, RefusesWhatItCannotLearnFrom) {
   EXPECT_EQ(refusal({}), "the training set has no text; there is nothing to learn");
   EXPECT_EQ(refusal({{}, {}}), "no text of the training set has a label; there is nothing to learn");
   EXPECT_EQ(refusal({{"joy", ""}}), "a label is empty; leave it out of its list");
-  EXPECT_EQ(refusal({{"j\noy"}}), "record 1: the label \"j\noy\" has a line break in it");
+  EXPECT_EQ(refusal({{"j\noy"}}), "the label \"j\noy\" has a line break in it");
 }
 
 TEST(Multilabel, GivesEachTextAZeroOrOneForEachLabel) {
@@ -153,7 +153,7 @@ TEST(Multilabel, CountsLabelsThatTrainingLacksAsMissed) {
   const ExampleSet set = encode(task, records);
   EXPECT_EQ(
       task.describe(set).notes.back(),
-      "record 1: the label \"odd\" of 1 text does not stand in the training set; it is counted as missed whatever a "
+      "the label \"odd\" of 1 text does not stand in the training set; it is counted as missed whatever a "
       "model says");
   const auto values = measured(task, set, {0.9F, 0.1F, 0.1F, 0.1F, 0.1F, 0.8F});
   EXPECT_DOUBLE_EQ(values.at("recall/odd"), 0.0);

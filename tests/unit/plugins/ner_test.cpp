@@ -144,7 +144,7 @@ TEST(Ner, GivesLabelsTheListLacksNoTarget) {
   EXPECT_EQ(column(set, "labelled", 0), (Values{-1, 0, 0, 0, -1})) << "a prediction knows no labels";
   EXPECT_EQ(column(set, "first_pieces", 0), (Values{1, 2, 3}));
   EXPECT_EQ(task.describe(set).notes.at(0),
-            "record 1: the label \"Y\" of 1 entity does not stand in the training set; they are scored as missed");
+            "the label \"Y\" of 1 entity does not stand in the training set; they are scored as missed");
 }
 
 TEST(Ner, MarksTheRowsToDecodeInPredictionAndAnswers) {

@@ -110,7 +110,7 @@ TEST(Tag, CountsLabelsThatTrainingLacksAsWrong) {
   EXPECT_DOUBLE_EQ(measured(task, set, {9, 0, 0, 9}).at("accuracy"), 0.5);
   EXPECT_EQ(
       task.describe(set).notes.back(),
-      "record 1: the label \"VERB\" of 1 word does not stand in the training set; it is counted as wrong whatever a "
+      "the label \"VERB\" of 1 word does not stand in the training set; it is counted as wrong whatever a "
       "model says");
 }
 
