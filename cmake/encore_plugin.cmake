@@ -216,7 +216,8 @@ endfunction()
 # Adds two tests of the plugin NAME to CTest. NAME.check runs `exp plugin check`, which tests what Encore
 # requires of any plugin. NAME.test is a program made from SOURCES; it links encore::testing
 # (<encore/testing.hpp>) and fails by its exit code. CHECK: more arguments of `exp plugin check`, such as
-# --data ${CMAKE_CURRENT_SOURCE_DIR}/sample.tsv -S data.type=tsv.
+# --data ${CMAKE_CURRENT_SOURCE_DIR}/sample.tsv -S data.type=tsv. CTest runs in the build folder, so a relative
+# path begins there.
 function(encore_add_plugin_test NAME)
   cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES;CHECK" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES)
@@ -224,6 +225,9 @@ function(encore_add_plugin_test NAME)
                         "argument too many")
   endif()
   add_executable(${NAME}_test ${arg_SOURCES})
+  if(TARGET ${NAME}_manifest)   # a test that does not compile leaves no plugin with the manifest of an older one
+    add_dependencies(${NAME}_test ${NAME}_manifest)
+  endif()
   target_link_libraries(${NAME}_test PRIVATE encore::testing ${arg_LIBRARIES})
   encore_apply_common(${NAME}_test PRIVATE ${arg_SOURCES})
   add_test(NAME ${NAME}.test COMMAND ${NAME}_test)

@@ -256,7 +256,7 @@ class ReaderCheck {
       } catch (const OptionError&) {  // an invalid combination
         continue;
       }
-      call(*reader, variant.name == "defaults" ? std::string() : " with " + variant.name);
+      call(*reader, variant.is_default ? std::string() : " with " + variant.name);
     }
   }
   /// The result of read_questions for a file: records, the message of its Error, or neither if the reader

@@ -100,10 +100,12 @@ std::string subject_of(const Offer& offer);
 
 /// A variant of the options. option_variants() returns the defaults, then variants of each single option:
 /// every other choice, the other value of a flag, a bounded number in the middle of its range, an integer at
-/// its smallest. `name` describes the change ("heads = 1").
+/// its smallest. `name` describes the change ("heads = 1"). An option that the user has
+/// given (settings.hpp) keeps its value.
 struct OptionsVariant {
   std::string name;
   Options options;
+  bool is_default = false;
 };
 std::vector<OptionsVariant> option_variants(const Schema& schema);
 

@@ -142,9 +142,9 @@ std::string digest_of(const std::vector<double>& values) {
 }
 
 std::vector<OptionsVariant> option_variants(const Schema& schema) {
-  std::vector<OptionsVariant> all{{"defaults", default_options(schema)}};
+  std::vector<OptionsVariant> all{{"defaults", default_options(schema), true}};
   const auto add = [&](const Option& option, const std::string& text, OptionValue value) {
-    if (option.fallback && *option.fallback == value) return;
+    if (option.fallback && (is_chosen(option) || *option.fallback == value)) return;
     all.push_back({option.name + " = " + text, default_options(schema)});
     all.back().options.set(option.name, std::move(value));
   };

@@ -103,27 +103,24 @@ class TaskCheck {
     return "a task restored from its knowledge has equal labels and encodings";
   }
 
-  /// Checks that lengths, columns, ids and targets are as encode_records requires.
+  /// Lengths, columns, ids and targets are what encode_records requires. With another value of an option than
+  /// the default a task may refuse its data, such as a level above the highest.
   std::string encoding() const {
     std::size_t sets = 0;
-    for (const OptionsVariant& variant : option_variants(samples_.offer().options))
-      for (const std::int64_t length : {roomy, narrow, std::int64_t{3}}) {
-        std::unique_ptr<Task> task;
-        try {
-          task = make_offer<Kind::task>(samples_.offer(), variant.options, {length});
-        } catch (const OptionError&) {  // an invalid combination
-          continue;
+    std::string refused;
+    for (const OptionsVariant& variant : option_variants(samples_.offer().options)) {
+      std::string refusal;
+      for (const std::int64_t length : {roomy, narrow, std::int64_t{3}}) try {
+          sets += encoded_sets(variant, length);
+        } catch (const Refusal& reason) {
+          if (refusal.empty()) refusal = reason.what();
+        } catch (const std::exception& error) {
+          if (variant.is_default) throw;
+          throw Error("with " + variant.name + ": " + error.what());
         }
-        task->prepare(samples_.train());
-        task->extend(samples_.other());
-        const std::string where = " with max_length = " + std::to_string(length) + " and " + variant.name;
-        for (const Records& records : {samples_.train(), samples_.other()}) {
-          require_columns(*task, where);
-          require_classes(*task, TaskSamples::encoded(*task, records, length), where);
-          ++sets;
-        }
-      }
-    return std::to_string(sets) + " sets: lengths within max_length, columns that fit";
+      if (!refusal.empty()) refused += "; refused with " + variant.name + ": " + refusal;
+    }
+    return std::to_string(sets) + " sets: lengths within max_length, columns that fit" + refused;
   }
 
   std::string same_numbers() const {
@@ -206,6 +203,39 @@ class TaskCheck {
   }
 
  private:
+  /// A value of an option that the task does not take for these data.
+  struct Refusal : Error {
+    using Error::Error;
+  };
+
+  /// Returns the number of sets that were encoded and fit. Throws Refusal for a varied option only.
+  std::size_t encoded_sets(const OptionsVariant& variant, std::int64_t length) const {
+    std::unique_ptr<Task> task;
+    try {
+      task = make_offer<Kind::task>(samples_.offer(), variant.options, {length});
+    } catch (const OptionError& error) {  // an invalid combination, perhaps with a short max_length only
+      if (variant.is_default || length != roomy) return 0;
+      throw Refusal(error.what());
+    }
+    const std::string where = " with max_length = " + std::to_string(length);
+    const Records train = samples_.train(), other = samples_.other();
+    try {
+      task->prepare(train);
+      task->extend(other);
+    } catch (const Error& error) {
+      if (variant.is_default) throw;
+      throw Refusal(error.what());
+    }
+    require_columns(*task, where);
+    for (const Records* records : {&train, &other}) try {
+        require_classes(*task, TaskSamples::encoded(*task, *records, length), where);
+      } catch (const RecordError& error) {
+        if (variant.is_default) throw;
+        throw Refusal(error.what());
+      }
+    return 2;
+  }
+
   /// A new task in each round, so that its stored records are empty again.
   void require_threads(const Records& records, const ExampleSet& expected) const {
     constexpr int rounds = 500;

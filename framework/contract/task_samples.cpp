@@ -12,6 +12,7 @@
 #include "data/encode.hpp"
 #include "plugin_host/loader.hpp"
 #include "plugin_host/make_offer.hpp"
+#include "plugin_host/reader_settings.hpp"
 
 namespace encore {
 namespace {
@@ -34,6 +35,12 @@ Records::Texts true_texts(const TaskFields& fields, const Records& records) {
           texts != nullptr && each.name == field)
         return *texts;
   return Records::Texts(records.size());
+}
+
+/// The value of a setting as a word of the command line: number for "number" in quotation marks.
+std::string plain(std::string value) {
+  std::erase(value, '"');
+  return value;
 }
 
 template <class T>
@@ -68,6 +75,25 @@ std::vector<std::string> TaskSamples::structure() const {
   return fields;
 }
 
+/// A reader may give a field with other options only.
+Records TaskSamples::read_by(const Offer& reader, std::span<const InputText> files,
+                             const std::vector<std::string>& fields) const {
+  const Options options = default_options(reader.options);
+  const Records records = make_offer<Kind::reader>(reader, options, {})->read(files, "training set");
+  const std::vector<std::string> needed = all_fields(needs());
+  std::vector<std::string> missing;
+  for (const std::string& field : needed)
+    if (!records.has(field)) missing.push_back(field);
+  if (missing.empty()) return with_fields(records, fields);
+  std::string remedy;
+  for (const OptionSetting& setting : settings_that_give(reader, options, files, needed))
+    remedy +=
+        (remedy.empty() ? "add -S data." : " or -S data.") + setting.option + "=" + plain(setting.value);
+  throw Error("--data " + data_.name() + ": reader \"" + reader.name + "\" does not give " +
+              quoted_list(missing) + ", which it needs; " +
+              (remedy.empty() ? reader_remedy(reader, {}) : remedy));
+}
+
 Records TaskSamples::records_of(SampleSet set) const {
   std::vector<std::string> fields = structure();
   fields.insert(fields.end(), needs().truth.begin(), needs().truth.end());
@@ -77,10 +103,7 @@ Records TaskSamples::records_of(SampleSet set) const {
   std::string refused;
   for (const Offer& reader : data_.readers) {
     const std::vector<std::string> missing = missing_fields(describe(offer_), describe(reader));
-    if (missing.empty())
-      return with_fields(
-          make_offer<Kind::reader>(reader, default_options(reader.options), {})->read(files, "training set"),
-          fields);
+    if (missing.empty()) return read_by(reader, files, fields);
     refused = "reader \"" + reader.name + "\" does not give " + quoted_list(missing) + ", which it needs; ";
   }
   // A file for a reader of the plugin need not fit its task.

@@ -6,7 +6,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
+#include <encore/reader.hpp>
 #include <encore/task.hpp>
 
 #include "contract/sample_records.hpp"
@@ -39,6 +43,8 @@ class TaskSamples {
   /// Returns the records of the author's file if a reader of the plugin gives the fields that the task needs,
   /// else samples.
   Records records_of(SampleSet set) const;
+  Records read_by(const Offer& reader, std::span<const InputText> files,
+                  const std::vector<std::string>& fields) const;
 
   const Offer& offer_;
   CheckData data_;

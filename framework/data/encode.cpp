@@ -85,8 +85,8 @@ class Check {
   Check(const std::vector<ColumnRule>& rules, std::int64_t max_length, std::size_t tokens)
       : rules_(rules), max_length_(max_length), tokens_(tokens) {}
 
-  void operator()(const EncodedExample& example, std::size_t record) const {
-    const std::string of_record = " for record " + std::to_string(record + 1);
+  void operator()(const EncodedExample& example, const std::string& number) const {
+    const std::string of_record = " for record " + number;
     require_sequences(example.ends, example.ids.size(), "ids", 1, of_record);
     require_sequences(example.target_ends, example.target_ids.size(), "ids of the second text",
                       example.target_ids.empty() ? 0 : 1, of_record);
@@ -147,7 +147,7 @@ class Check {
 }  // namespace
 
 ExampleSet encode_records(const Task& task, const Records& records, const Tokenizer& tokenizer,
-                          std::int64_t max_length, int threads) {
+                          std::int64_t max_length, int threads, std::size_t earlier) {
   const std::vector<ColumnRule> rules = task.columns();
   const Check check(rules, max_length, tokenizer.vocabulary().size());
   const auto count = static_cast<std::int64_t>(records.size());
@@ -159,10 +159,15 @@ ExampleSet encode_records(const Task& task, const Records& records, const Tokeni
     example.columns.resize(rules.size());
     const std::int64_t first = token * records_per_part;
     for (std::int64_t i = first; i < std::min(first + records_per_part, count); ++i) {
+      const std::string number = std::to_string(earlier + static_cast<std::size_t>(i) + 1);
       example.clear();
-      task.encode(records, static_cast<std::size_t>(i), tokenizer, example);
+      try {
+        task.encode(records, static_cast<std::size_t>(i), tokenizer, example);
+      } catch (const Error& error) {
+        throw RecordError("record " + number + ": " + error.what());
+      }
       if (example.ends.empty()) example.end_sequence();
-      check(example, static_cast<std::size_t>(i));
+      check(example, number);
       part.append(example);
     }
   });

@@ -21,6 +21,7 @@
 #include "config/catalogue.hpp"
 #include "config/fingerprint.hpp"
 #include "data/vocabulary.hpp"
+#include "plugin_host/reader_settings.hpp"
 #include "record/crash_line.hpp"
 #include "tasks/length_share.hpp"
 
@@ -117,7 +118,12 @@ TaskParts make_task_parts(const Experiment& experiment, const Registry& registry
           .measures = offer.measures,
           .identity =
               nlohmann::json{{"task", identity(Kind::task, task)}, {"reader", identity(Kind::reader, reader)}}
-                  .dump()};
+                  .dump(),
+          .remedy = [reader, &registry](std::span<const InputText> files,
+                                        const std::vector<std::string>& fields) {
+            const Offer& of_reader = registry.offer(Kind::reader, reader.type);
+            return reader_remedy(of_reader, settings_that_give(of_reader, reader.options, files, fields));
+          }};
 }
 
 BatchOptions batch_options(const TrainTable& train, std::uint64_t seed) {

@@ -30,10 +30,14 @@ OptionValue smallest_value(const Option& option) {
   return option.choices.empty() ? std::string("value") : option.choices.front();
 }
 
+bool is_chosen(const Option& option) {
+  return option.fallback && option.required;
+}
+
 Options default_options(const Schema& schema) {
   Options options;
   for (const Option& option : schema.options()) {
-    if (option.fallback && option.required)  // with_settings
+    if (is_chosen(option))
       options.set(option.name, *option.fallback);
     else if (option.fallback)
       options.set_default(option.name, *option.fallback);

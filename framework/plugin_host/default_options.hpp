@@ -11,8 +11,12 @@ namespace encore {
 /// Returns the smallest value that the rule of an option allows, the first of its choices, or an empty list.
 OptionValue smallest_value(const Option& option);
 
-/// Returns the defaults of a schema. A required option gets its smallest value, or a default that it has all
-/// the same (contract/settings.hpp).
+/// Returns the defaults of a schema. A required option gets its smallest value, or the value that was chosen
+/// for it.
 Options default_options(const Schema& schema);
+
+/// Whether the option has a value that was chosen in place of its default (contract/settings.hpp): it is
+/// required and has a default all the same.
+bool is_chosen(const Option& option);
 
 }  // namespace encore

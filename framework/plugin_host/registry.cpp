@@ -26,8 +26,10 @@ OpenedPlugin open_checked(const Manifest& manifest) {
   OpenedPlugin plugin = open_plugin(library);
   const std::string lie = manifest_difference(manifest, make_manifest(plugin, library));
   if (!lie.empty())
-    throw Error(manifest.file.string() + ": does not describe " + manifest.library + ": " + lie +
-                "; write it again: encore-manifest " + library.string() + " " + manifest.file.string());
+    throw Error(
+        manifest.file.string() + ": does not describe " + manifest.library + ": " + lie +
+        "; run \"exp plugin build\" for its folder again, or write the manifest alone: encore-manifest " +
+        library.string() + " " + manifest.file.string());
   return plugin;
 }
 

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,8 +27,18 @@ ReadSet read_set(const Reader& reader, const std::vector<std::string>& paths, co
 /// Throws Error if the records lack a field that the task needs: options of a reader may leave out some.
 void require_fields(const Records& records, const TaskFields& needs);
 
-/// Calls `work` on the content of a file and returns the result. If `work` throws an Error, the file's name
-/// is put before its message.
+/// Returns what a user can change in the experiment, so that its reader gives all of these fields of the
+/// files: `set data.label_type = "number"`. Without files it tries nothing, and names where the options are
+/// listed.
+using FieldRemedy =
+    std::function<std::string(std::span<const InputText> files, const std::vector<std::string>& fields)>;
+/// The same for the files of a set of an experiment: throws ConfigError, as the options of [data] decide
+/// about the files of every set.
+void require_fields(const Records& records, const TaskFields& needs, const std::vector<std::string>& paths,
+                    const FieldRemedy& remedy);
+
+/// Calls `work` on the content of a file and returns its result: an Error of it gets the file's name in
+/// front.
 template <class Work>
 auto with_file(const std::filesystem::path& path, const Work& work) -> decltype(work()) {
   try {

@@ -25,10 +25,11 @@ constexpr const char* added_title = "set of added examples";
 
 }  // namespace
 
-SetFiles::SetFiles(const Reader& reader, TaskFields fields, const DataTable& data, ContentHashes planned,
-                   CorpusLimits limits, bool takes_parts)
+SetFiles::SetFiles(const Reader& reader, TaskFields fields, FieldRemedy remedy, const DataTable& data,
+                   ContentHashes planned, CorpusLimits limits, bool takes_parts)
     : reader_(&reader),
       fields_(std::move(fields)),
+      remedy_(std::move(remedy)),
       data_(data),
       planned_(std::move(planned)),
       limits_(limits) {
@@ -74,7 +75,7 @@ void SetFiles::require_as_planned(const char* role, const std::vector<std::strin
 ReadSet SetFiles::read_whole(Split files) const {
   ReadSet set = read_set(*reader_, paths(files), title_of(files));
   require_as_planned(name_of(files), paths(files), set.sha256);
-  with_file(text(files), [&] { require_fields(set.records, fields_); });
+  require_fields(set.records, fields_, paths(files), remedy_);
   return set;
 }
 
@@ -124,8 +125,8 @@ void SetFiles::add_more(Records& train, const RecordSets& held) const {
     if (held[index_of(split)]) examples.score(*held[index_of(split)]);
   ReadSet added = read_set(*reader_, data_.more, added_title);
   require_as_planned(added_role, data_.more, added.sha256);
+  require_fields(added.records, fields_, data_.more, remedy_);
   with_file(data_.more.front(), [&] {
-    require_fields(added.records, fields_);
     Records learned = examples.learned(added.records, &train);
     if (learned.size() == 0) throw Error("nothing is left to learn from: " + learned.notes.back());
     require_same_fields(train, learned);
@@ -156,7 +157,7 @@ Records SetFiles::read_part(const FileParts::Part& part, const std::vector<std::
   const std::string& path = files[part.file];
   const InputText input = {.name = path, .text = part.text, .first_line = part.first_line};
   Records records = reader_->read({&input, 1}, what);
-  with_file(path, [&] { require_fields(records, fields_); });
+  require_fields(records, fields_, {path}, remedy_);
   for (std::string& note : records.notes)
     note = fs::path(path).filename().string() + ", lines " + std::to_string(part.first_line) + " to " +
            std::to_string(part.last_line) + ": " + note;

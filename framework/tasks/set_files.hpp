@@ -46,9 +46,9 @@ using VisitRecords = std::function<void(Records&)>;
 
 class SetFiles {
  public:
-  /// The constructor reads no file. `reader` must outlive this object. `takes_parts`: Task::takes_parts.
-  SetFiles(const Reader& reader, TaskFields fields, const DataTable& data, ContentHashes planned,
-           CorpusLimits limits, bool takes_parts);
+  /// Reads nothing yet; `reader` must outlive this. `takes_parts`: Task::takes_parts. `remedy` may be empty.
+  SetFiles(const Reader& reader, TaskFields fields, FieldRemedy remedy, const DataTable& data,
+           ContentHashes planned, CorpusLimits limits, bool takes_parts);
 
   bool has(Split split) const;
   /// Returns whether the set is a share of the training files (data.split).
@@ -82,6 +82,7 @@ class SetFiles {
 
   const Reader* reader_;
   TaskFields fields_;
+  FieldRemedy remedy_;
   DataTable data_;
   ContentHashes planned_;
   CorpusLimits limits_;

@@ -63,7 +63,8 @@ TaskSets::TaskSets(TaskParts parts, const DataTable& data, ContentHashes planned
     : parts_(std::move(parts)),
       data_(data),
       most_words_(limits.most_words),
-      files_(*parts_.reader, parts_.fields, data, std::move(planned), limits, task().takes_parts()) {}
+      files_(*parts_.reader, parts_.fields, parts_.remedy, data, std::move(planned), limits,
+             task().takes_parts()) {}
 
 // --- reading ---
 
@@ -117,14 +118,23 @@ TextCounts TaskSets::text_counts() {
 
 // --- encoding ---
 
-/// Counts the lengths of uncut sequences, then makes the task with the length that covers the given share.
+/// An error names the record by its number in the set, so it names the set where that is a part of its files.
+ExampleSet TaskSets::encoded(Split split, const Records& records, const Tokenizer& tokenizer,
+                             std::int64_t max_length, int threads, std::size_t earlier) const {
+  const std::string set = files_.is_share(split) ? std::string(", ") + title_of(split) : "";
+  return with_file(files_.text(split) + set,
+                   [&] { return encode_records(task(), records, tokenizer, max_length, threads, earlier); });
+}
+
+/// Counts the lengths of uncut sequences, then makes the task for the length that follows from them.
 void TaskSets::decide_max_length(const Tokenizer& tokenizer, int threads) {
   if (data_.max_length != 0) return;
   LengthCounts lengths;
+  std::size_t earlier = 0;
   visit_train([&](const Records& records) {
-    with_file(files_.text(Split::train), [&] {
-      lengths.add(encode_records(task(), records, tokenizer, longest_sequence, threads).arrays().lengths);
-    });
+    lengths.add(
+        encoded(Split::train, records, tokenizer, longest_sequence, threads, earlier).arrays().lengths);
+    earlier += records.size();
   });
   data_.max_length = lengths.covering(data_.max_length_percent, shortest_max_length);
   remake_task();
@@ -137,10 +147,10 @@ void TaskSets::remake_task() {
 
 void TaskSets::encode_train(EncodedParts& to, std::vector<std::string>& notes, const Tokenizer& tokenizer,
                             int threads) {
-  std::size_t left_out = 0;
+  std::size_t left_out = 0, earlier = 0;
   visit_train([&](Records& records) {
-    with_file(files_.text(Split::train),
-              [&] { to.add(encode_records(task(), records, tokenizer, data_.max_length, threads)); });
+    to.add(encoded(Split::train, records, tokenizer, data_.max_length, threads, earlier));
+    earlier += records.size();
     for (std::string& note : records.notes) {
       if (notes.size() < most_part_notes)
         notes.push_back(std::move(note));
@@ -155,10 +165,7 @@ void TaskSets::encode_held_out(const Tokenizer& tokenizer, int threads) {
   for (const Split split : held_out_splits) {
     if (!has(split)) continue;
     const Records& records = require_read(split);
-    with_file(files_.text(split), [&] {
-      sets_[split].emplace(encode_records(task(), records, tokenizer, data_.max_length, threads),
-                           records.notes);
-    });
+    sets_[split].emplace(encoded(split, records, tokenizer, data_.max_length, threads), records.notes);
   }
   sets_.knowledge = task().knowledge();
   descriptions_ = {};
@@ -175,11 +182,9 @@ void TaskSets::encode(const Tokenizer& tokenizer, int threads) {
   } else {
     read();
     const Records& records = require_read(Split::train);
-    with_file(files_.text(Split::train), [&] {
-      sets_[Split::train].emplace(encode_records(task(), records, tokenizer, data_.max_length, threads),
-                                  records.notes);
-    });
-    records_[index_of(Split::train)].reset();  // no longer needed, and its text takes most memory
+    sets_[Split::train].emplace(encoded(Split::train, records, tokenizer, data_.max_length, threads),
+                                records.notes);
+    records_[index_of(Split::train)].reset();  // its text is not needed again, and it takes the most memory
   }
   encode_held_out(tokenizer, threads);
 }

@@ -29,9 +29,10 @@ struct TaskParts {
   std::function<std::unique_ptr<Task>(std::int64_t max_length)> make_task;
   std::unique_ptr<Task> task;  ///< made with longest_sequence until data.max_length is known
   std::unique_ptr<Reader> reader;
-  TaskFields fields;              ///< the fields of records that the task reads
-  std::vector<Measure> measures;  ///< the measures that the task reports
-  std::string identity;           ///< text of everything about both that affects the encoding
+  TaskFields fields;              ///< what the task reads
+  std::vector<Measure> measures;  ///< what it reports
+  std::string identity;           ///< the text of everything about both that decides the encoding
+  FieldRemedy remedy = {};        ///< of a reader that leaves out fields; empty: its name is not known
 };
 
 /// Returns what each example of a set adds to the measures. Throws Error if the task leaves out an example.
@@ -94,6 +95,8 @@ class TaskSets {
   /// Calls `visit` for the training set, whole or part by part; keeps held-out shares of its files.
   void visit_train(const VisitRecords& visit);
   const Records& require_read(Split split);
+  ExampleSet encoded(Split split, const Records& records, const Tokenizer& tokenizer, std::int64_t max_length,
+                     int threads, std::size_t earlier = 0) const;
   void decide_max_length(const Tokenizer& tokenizer, int threads);
   void remake_task();
   void encode_train(EncodedParts& to, std::vector<std::string>& notes, const Tokenizer& tokenizer,

@@ -60,10 +60,8 @@ bool all_there(const std::vector<std::string>& files) {
 KnownTask known_task(TaskParts parts, const std::vector<std::string>& train, std::int64_t given) {
   if (given == 0 && all_there(train)) {
     const Records records = read_set(*parts.reader, train, title_of(Split::train)).records;
-    with_file(train.front(), [&] {
-      require_fields(records, parts.fields);
-      parts.task->prepare(records);
-    });
+    require_fields(records, parts.fields, train, parts.remedy);
+    with_file(train.front(), [&] { parts.task->prepare(records); });
     ModelSize size = model_size(*parts.task, 0);
     const auto count = static_cast<std::int64_t>(size.labels.size());
     return {{count, "data.train"}, std::move(size)};

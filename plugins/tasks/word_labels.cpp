@@ -83,8 +83,7 @@ void WordLabels::encode(const Records& records, std::size_t record, const Tokeni
   if (!records.has("tags")) return;
   const std::vector<std::string>& truth = records.lists("tags")[record];
   if (truth.size() != words.size())
-    throw Error("record " + std::to_string(record + 1) + " has " +
-                counted(std::ssize(words), "word", "words") + " and " +
+    throw Error(counted(std::ssize(words), "word has", "words have") + " " +
                 counted(std::ssize(truth), "tag", "tags"));
   for (const std::string& tag : truth) to.integers(tags).push_back(names_.number(tag));
   std::vector<std::int32_t>& wanted = to.integers(targets);

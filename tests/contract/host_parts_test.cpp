@@ -48,7 +48,9 @@ enum class Slip {
   takes_parts,
   draws_windows,
   few_labels,
-  // The functions below answer typed input and give probabilities.
+  refuses_high_levels,
+  miscounts_few_levels,
+  // From here on it can be asked, and gives probabilities.
   scores_well,
   scores_in_percent,
   scores_without_a_sum,
@@ -62,7 +64,10 @@ class Labeller final : public Task {
  public:
   static constexpr const char* select =
       S == Slip::selects_by_a_family ? "max dev/recall/rain" : "max dev/accuracy";
-  static Schema options() { return {}; }
+  static Schema options() {
+    if (!has_levels) return {};
+    return Schema().integer("levels", 5, {.help = "the highest level", .min = 2, .max = 1000});
+  }
   static TaskFields fields() { return {{S == Slip::foreign_field ? "sonnet" : "text"}, {"label"}}; }
   static std::vector<Measure> measures() {
     return {{.name = "accuracy",
@@ -76,8 +81,9 @@ class Labeller final : public Task {
              .always = false}};
   }
 
-  Labeller(const Options&, const TaskContext& context)
-      : max_length_(static_cast<std::size_t>(context.max_length)) {}
+  Labeller(const Options& options, const TaskContext& context)
+      : max_length_(static_cast<std::size_t>(context.max_length)),
+        levels_(has_levels ? options.integer("levels") : 0) {}
 
   void prepare(const Records& train) override {
     names_ = train.texts("label");
@@ -196,15 +202,21 @@ class Labeller final : public Task {
 
  private:
   static constexpr bool can_be_asked = S >= Slip::scores_well;
+  static constexpr bool has_levels = S == Slip::refuses_high_levels || S == Slip::miscounts_few_levels;
 
   std::int32_t number(const std::string& label) const {
     const auto found = std::ranges::find(names_, label);
     if (found == names_.end()) return no_target;
     const auto number = static_cast<std::int32_t>(found - names_.begin());
+    if (S == Slip::refuses_high_levels && number >= levels_)
+      throw Error("invalid level " + std::to_string(number + 1) + ": expected a whole number from 1 to " +
+                  std::to_string(levels_));
+    if (S == Slip::miscounts_few_levels && levels_ == 2) return number + 1;
     return S == Slip::class_out_of_range ? number + 1 : number;
   }
 
   std::size_t max_length_;
+  std::int64_t levels_;
   std::vector<std::string> names_;
   mutable std::atomic<std::int32_t> calls_ = 0;
 };
@@ -241,14 +253,45 @@ TEST(SuiteFinds, ATaskThatWritesWhatDoesNotFit) {
               "the output \"classes\" has the truth \"target\", which is not a column of its kind");
 }
 
-TEST(SuiteFinds, ATaskWhoseEncodingIsNotAPureFunction) {
+std::string detail_of(const std::vector<Finding>& findings, const std::string& check) {
+  const auto found = std::ranges::find(findings, check, &Finding::check);
+  return found == findings.end() ? "no such check" : found->detail;
+}
+
+TEST(Suite, ReportsAVariedValueThatATaskRefuses) {
+  const Offer offer = offer_of<Kind::task, Labeller<Slip::refuses_high_levels>>("labeller");
+  const std::vector<Finding> findings = findings_of(offer);
+  EXPECT_EQ(failures(findings), "");
+  EXPECT_NE(detail_of(findings, "encoding").find("; refused with levels = 2: record "), std::string::npos)
+      << detail_of(findings, "encoding");
+  EXPECT_NE(detail_of(findings, "encoding").find(": invalid level 3: expected a whole number from 1 to 2"),
+            std::string::npos)
+      << detail_of(findings, "encoding");
+}
+
+TEST(Suite, DoesNotVaryAnOptionThatIsGiven) {
+  const Offer offer = offer_of<Kind::task, Labeller<Slip::refuses_high_levels>>("labeller");
+  for (const char* setting : {"task.levels=5", "levels=4"}) {
+    const std::vector<Finding> findings = findings_of(with_settings({offer}, {setting}).front());
+    EXPECT_EQ(failures(findings), "") << setting;
+    EXPECT_EQ(detail_of(findings, "encoding"), "6 sets: lengths within max_length, columns that fit");
+  }
+  expect_said(failures(findings_of(with_settings({offer}, {"levels=2"}).front())),
+              ": invalid level 3: expected a whole number from 1 to 2");
+}
+
+TEST(SuiteFinds, AMistakeWithAVariedValueOnly) {
+  expect_said(said_of<Slip::miscounts_few_levels>(), "encoding: with levels = 2: the task gives the target ");
+}
+
+TEST(SuiteFinds, ATaskWhoseEncodingIsNoPureFunction) {
   expect_said(said_of<Slip::order_counts>(),
               ", encoded in another order, gives other numbers; encode is a pure function of the record");
   expect_said(said_of<Slip::shares_memory>(), "four threads that encode at once disturb each other");
 }
 
 TEST(SuiteFinds, ATaskThatCannotPredict) {
-  expect_said(said_of<Slip::needs_truth>(), "prediction: the records have no field \"label\"");
+  expect_said(said_of<Slip::needs_truth>(), "prediction: record 1: the records have no field \"label\"");
   expect_said(said_of<Slip::other_ids_without_truth>(),
               "prediction: without the truth the records have other ids");
   expect_said(said_of<Slip::leaks_truth>(),

@@ -212,6 +212,16 @@ TEST(PluginCheck, TakesSettingsDataAndSizes) {
                                "\"label\", as in -S data.type=tsv"),
             std::string::npos)
       << answer.output;
+  std::ofstream(file) << "a fine film\t3\na dull film\t1\na great film\t5\n";
+  answer = check(build / "lib/encore/plugins/regress.so", {"--data", data, "-S", "data.type=tsv"});
+  EXPECT_EQ(answer.end.exit_code, 1);
+  EXPECT_NE(answer.output.find("levels.tsv: reader \"tsv\" does not give \"number\", which it needs; add -S "
+                               "data.label_type=number\n"),
+            std::string::npos)
+      << answer.output;
+  answer = check(build / "lib/encore/plugins/regress.so",
+                 {"--data", data, "-S", "data.type=tsv", "-S", "data.label_type=number"});
+  EXPECT_EQ(answer.end.exit_code, 0) << answer.output << answer.errors;
   answer = check(build / "lib/encore/plugins/classify.so", {"--data", data, "-S", "data.type=tvs"});
   EXPECT_EQ(answer.end.exit_code, 2);
   EXPECT_NE(answer.errors.find("-S data.type=tvs: no plugin offers a reader \"tvs\"; did you mean \"tsv\"?"),

@@ -110,7 +110,9 @@ class Schema {
 class OptionMisuse : public std::logic_error {
  public:
   explicit OptionMisuse(std::string option)
-      : logic_error("option \"" + option + "\" has no value of the requested type; does options() declare it?"),
+      : logic_error("option \"" + option +
+                    "\" has no value of the requested type; does options() declare it? In a test, default_options<T>() "
+                    "(encore/testing.hpp) has the defaults"),
         option_(std::move(option)) {}
   const std::string& option() const { return option_; }
 

@@ -2,7 +2,8 @@
 // Task: the plugin that defines what is learned (entity recognition, classification, translation): which
 // fields of a record matter, how they become ids and targets, how outputs are scored and shown. Host code, in
 // the worker; the trainer knows no other part of a task. Place in the flow: Reader -> Records -> prepare,
-// encode -> ExampleSet -> model -> Outputs -> measure, label, answer. Read next: plugins/tasks/ner/ner.cpp.
+// encode -> ExampleSet -> model -> Outputs -> measure, label, answer. Read next, in the source
+// tree: plugins/tasks/ner/ner.cpp.
 #pragma once
 
 #include <cstdint>
@@ -76,10 +77,11 @@ class Task {
 
   // --- what the training set decides ---
   /// Takes from the training set what the model has to know, the names of the classes above all. Throws Error
-  /// when nothing can be learned from it.
+  /// when nothing can be learned from it, or for a value that the task does not take; name its record as
+  /// "record 3: ...", counted from 1. The host puts the file in front.
   virtual void prepare(const Records& train) = 0;
-  /// Learns from another set, before it is encoded, the names that only it holds. `prepare` or `restore` was
-  /// called before.
+  /// Takes note of another set, before it is encoded: names that only it holds. `prepare` or `restore` came
+  /// first. Throws Error as prepare does, so that `exp plan` finds a value that the task does not take.
   virtual void extend(const Records& other) { static_cast<void>(other); }
   /// Writes what prepare and extend have learned as UTF-8 text, and reads it back. The text is kept with
   /// encoded sets and in the run's folder (labels.txt). restore throws Error if knowledge() did not write the
@@ -96,10 +98,10 @@ class Task {
   /// Returns the rules of the columns that encode fills beside the ids. Called after prepare or restore, so
   /// widths may depend on the labels.
   virtual std::vector<ColumnRule> columns() const = 0;
-  /// Encodes one record, a number below records.size(), as an example of one sequence or several. A sequence
-  /// has from 1 to TaskContext::max_length ids, all of them in the vocabulary. Truth fields may be missing
-  /// (prediction). Called from several threads at once, each with its own `to`; the host puts the name of the
-  /// file before the text of an Error.
+  /// One record, a number below records.size(), to an example of one sequence or several. A sequence has from
+  /// 1 to TaskContext::max_length ids, all of the vocabulary. Truth fields may be missing (prediction).
+  /// Called from several threads at once, each with its own `to`. The host puts the name of the file and the
+  /// number of the record in front of an Error: "dev.tsv: record 3: ...".
   virtual void encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
                       EncodedExample& to) const = 0;
   /// Returns whether each epoch of training sees other numbers, such as other masks, which redraw() makes.
@@ -107,8 +109,8 @@ class Task {
   virtual bool draws() const { return false; }
   /// `to` holds an example of the training set as encode left it; ids and values may change, their numbers
   /// may not, so that batches and memory are known beforehand. A pure function of the example and `draw`:
-  /// numbers hashed from `draw`, as in plugins/tasks/mlm/masking.cpp (random.hpp is for kernels). May come
-  /// from several threads.
+  /// numbers hashed from `draw`, as in plugins/tasks/mlm/masking.cpp of the source tree (random.hpp is for
+  /// kernels). May come from several threads.
   virtual void redraw(const ExampleDraw& draw, EncodedExample& to) const {
     static_cast<void>(draw), static_cast<void>(to);
   }

@@ -147,9 +147,9 @@ void Lm::encode(const Records& records, std::size_t record, const Tokenizer& tok
   const std::size_t least = typed ? 1 : markers_ ? 2 : 1;
   if (typed && rows < least) throw Error("the text \"" + records.texts("text")[record] + "\" has no token");
   if (rows < least)
-    throw Error(
-        "text " + std::to_string(record + 1) + (markers_ ? " has no token" : " has fewer than two tokens") +
-        ", so nothing in it can be predicted: leave it out" + (markers_ ? "" : ", or set markers = true"));
+    throw Error(std::string("the text ") + (markers_ ? "has no token" : "has fewer than two tokens") +
+                ", so nothing in it can be predicted: leave it out" +
+                (markers_ ? "" : ", or set markers = true"));
   to.integers(characters).push_back(text.characters);
   for (std::size_t row = 0; row < rows; ++row) {
     if (row > 0 && row % max_length_ == 0) to.end_sequence();

@@ -146,8 +146,7 @@ void Qa::encode(const Records& records, std::size_t record, const Tokenizer& tok
                 EncodedExample& to) const {
   const std::string& text = records.texts("context")[record];
   if (text.size() > most_context_bytes)
-    throw Error("the context of record " + std::to_string(record + 1) + " has " +
-                std::to_string(text.size()) + " bytes: expected at most " +
+    throw Error("the context has " + std::to_string(text.size()) + " bytes: expected at most " +
                 std::to_string(most_context_bytes));
   std::vector<std::int32_t> question, tokens;
   std::vector<ByteRange> bytes;

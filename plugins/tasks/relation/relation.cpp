@@ -26,8 +26,8 @@ struct Parts {
   std::size_t first_span = 0;  ///< 0 if e1 comes before e2
 };
 
-/// Throws Error unless there are two spans within the text that do not overlap.
-Parts parts_of(std::string_view text, const std::vector<TextSpan>& spans, std::size_t record) {
+/// Throws Error where there are no two spans within the text, one behind the other.
+Parts parts_of(std::string_view text, const std::vector<TextSpan>& spans) {
   if (spans.size() == 2) {
     Parts parts{.first_span = spans[0].start <= spans[1].start ? std::size_t{0} : std::size_t{1}};
     std::size_t done = 0;
@@ -44,8 +44,7 @@ Parts parts_of(std::string_view text, const std::vector<TextSpan>& spans, std::s
     parts.texts[4] = text.substr(std::min(done, text.size()));
     if (sound) return parts;
   }
-  throw Error("record " + std::to_string(record + 1) +
-              " needs two spans within its text, one behind the other");
+  throw Error("expected two spans within the text, one behind the other");
 }
 
 }  // namespace
@@ -94,7 +93,7 @@ std::vector<ColumnRule> Relation::columns() const {
 void Relation::encode(const Records& records, std::size_t record, const Tokenizer& tokenizer,
                       EncodedExample& to) const {
   const std::size_t spans_column = class_.column_count(), cut_column = spans_column + 1;
-  const Parts parts = parts_of(records.texts("text")[record], records.spans("spans")[record], record);
+  const Parts parts = parts_of(records.texts("text")[record], records.spans("spans")[record]);
   std::array<std::vector<std::int32_t>, 5> tokens;
   std::size_t all = 0;
   for (std::size_t i = 0; i < tokens.size(); ++i) {

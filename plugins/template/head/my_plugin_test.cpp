@@ -20,8 +20,7 @@ void expect(bool condition, const char* what) {
 
 /// Runs the head on two sequences of three rows and one, with states of width 2 and three classes.
 encore::HeadResult run(double gamma, const Numbers& targets, double label_smoothing = 0.0) {
-  encore::Options options;
-  options.set("gamma", gamma);
+  const auto options = encore::options_with<my_plugin_head::MyPluginHead>("gamma", gamma);
   my_plugin_head::MyPluginHead head(options, {.width = 2, .classes = 3, .label_smoothing = label_smoothing});
   return encore::run_head(head, 2, {3, 1}, {1, 0, 0, 1, 2, -3, -1, 4}, {{"targets", targets}});
 }

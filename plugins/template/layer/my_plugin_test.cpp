@@ -19,8 +19,7 @@ void expect(bool condition, const char* what) {
 
 /// Returns the output (N, 2) for sequences of these lengths, one after the other.
 Numbers run(std::int64_t distance, const std::vector<std::int64_t>& lengths, const Numbers& input) {
-  encore::Options options;
-  options.set("distance", distance);
+  const auto options = encore::options_with<my_plugin_layer::MyPluginLayer>("distance", distance);
   my_plugin_layer::MyPluginLayer layer(options, {.width = 2});
   return encore::run_layer(layer, 2, lengths, input);
 }

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include <encore/testing.hpp>
+
 #include "my_plugin.cpp"
 
 namespace {
@@ -16,7 +18,7 @@ void expect(bool condition, const char* what) {
 }
 
 my_plugin_optimizer::MyPluginOptimizer make(double beta1, double beta2, double weight_decay) {
-  encore::Options options;
+  auto options = encore::default_options<my_plugin_optimizer::MyPluginOptimizer>();
   options.set("learning_rate", 0.1);
   options.set("beta1", beta1);
   options.set("beta2", beta2);

@@ -2,6 +2,8 @@
 // plugin check` tests what every reader must do: read what it writes, and give equal records twice.
 #include <cstdio>
 
+#include <encore/testing.hpp>
+
 #include "my_plugin.cpp"
 
 namespace {
@@ -13,8 +15,7 @@ void expect(bool condition, const char* what) {
 }
 
 encore::Records read(const char* text, bool header = false) {
-  encore::Options options;
-  options.set("header", header);
+  const auto options = encore::options_with<my_plugin_reader::MyPluginReader>("header", header);
   const encore::InputText file{"a.tsv", text};
   return my_plugin_reader::MyPluginReader(options, {}).read({&file, 1}, "training set");
 }
@@ -37,8 +38,7 @@ void reads_labels_and_texts() {
 }
 
 void writes_the_header_once() {
-  encore::Options options;
-  options.set("header", true);
+  const auto options = encore::options_with<my_plugin_reader::MyPluginReader>("header", true);
   const my_plugin_reader::MyPluginReader reader(options, {});
   const encore::Records records = read("good\tfine\n");
   expect(reader.write(records, encore::FilePart::first) == "label\ttext\ngood\tfine\n",
@@ -47,8 +47,7 @@ void writes_the_header_once() {
 }
 
 void labels_a_file() {
-  encore::Options options;
-  options.set("header", false);
+  const auto options = encore::options_with<my_plugin_reader::MyPluginReader>("header", false);
   const my_plugin_reader::MyPluginReader reader(options, {});
   encore::Records answers;
   answers.add("label", std::vector<std::string>{"good", "bad"});

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include <encore/testing.hpp>
+
 #include "my_plugin.cpp"
 
 namespace {
@@ -15,7 +17,7 @@ void expect(bool condition, const char* what) {
 
 /// Returns the factor at a step of a run of ten steps.
 double factor(double warmup, double decay, std::int64_t step) {
-  encore::Options options;
+  auto options = encore::default_options<my_plugin_schedule::MyPluginSchedule>();
   options.set("warmup", warmup);
   options.set("decay", decay);
   return my_plugin_schedule::MyPluginSchedule(options, {.total_steps = 10}).factor(step);

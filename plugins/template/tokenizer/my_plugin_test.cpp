@@ -2,6 +2,8 @@
 // checks the rest (training twice, loading, threads), the same for every plugin.
 #include <cstdio>
 
+#include <encore/testing.hpp>
+
 #include "my_plugin.cpp"
 
 namespace {
@@ -15,7 +17,7 @@ void expect(bool condition, const char* what) {
 }
 
 MyPluginTokenizer make(std::int64_t length, std::int64_t vocab_size) {
-  encore::Options options;
+  auto options = encore::default_options<MyPluginTokenizer>();
   options.set("length", length);
   options.set("vocab_size", vocab_size);
   return {options, {}};
@@ -69,8 +71,7 @@ void takes_no_text_for_a_special_token() {
 }
 
 void refuses_two_vocabularies() {
-  encore::Options options;
-  options.set("length", std::int64_t{3});
+  const auto options = encore::options_with<MyPluginTokenizer>("length", std::int64_t{3});
   try {
     MyPluginTokenizer(options, {});
     expect(false, "no vocabulary at all is refused");

@@ -179,10 +179,13 @@ TEST_F(Classification, SeveralLabelsAndNumbersAreTrainedAndPredicted) {
 TEST_F(Classification, RefusesAHeadOrAReaderThatGivesSomethingElse) {
   std::string text = reviews_experiment();
   replace_all(text, "\"classify\"", "\"multilabel\"");
-  EXPECT_TRUE(contains(
-      refusal(text),
-      "train.tsv: the task needs the field \"labels\", and the reader gives \"text\", \"label\"; its "
-      "options decide what it gives"));
+  const std::string missing = refusal(text), problem = "the task needs the field ";
+  EXPECT_TRUE(
+      missing.starts_with("refused.toml:6:8: train.tsv: " + problem +
+                          "\"labels\", and the reader gives \"text\", \"label\"; set data.label_type = "
+                          "\"list\""))
+      << missing;
+  EXPECT_EQ(missing.find(problem), missing.rfind(problem)) << "once for all sets: " << missing;
   replace_all(text, "type = \"tsv\"", "type = \"tsv\"\nlabel_type = \"list\"");
   const std::string errors = refusal(text);
   EXPECT_TRUE(

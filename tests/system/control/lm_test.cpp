@@ -101,7 +101,7 @@ TEST_F(LanguageModel, RejectsDataWithoutContent) {
   sandbox_.write("dev.txt", "a\n");
   const ProgramOutput run = sandbox_.exp({"run", "days.toml", "-S", "task.markers=false"});
   EXPECT_EQ(run.end.exit_code, 1);
-  EXPECT_TRUE(contains(run.output + run.errors, "text 1 has fewer than two tokens"))
+  EXPECT_TRUE(contains(run.output + run.errors, "dev.txt: record 1: the text has fewer than two tokens"))
       << run.output << run.errors;
   sandbox_.write("train.txt", " \n\n");
   const ProgramOutput empty = sandbox_.exp({"run", "days.toml"});

@@ -165,9 +165,10 @@ TEST_F(MaskedLanguageModel, RefusesAVocabularyWithoutTheMaskToken) {
   sandbox_.write("days.toml", days_experiment());
   const ProgramOutput output = sandbox_.exp({"run", "days.toml"});
   EXPECT_EQ(output.end.exit_code, 1);
-  EXPECT_TRUE(contains(output.output + output.errors,
-                       "train.txt: the vocabulary has no token for the role \"mask\"; add the line [MASK] to "
-                       "its file"))
+  EXPECT_TRUE(contains(
+      output.output + output.errors,
+      "train.txt: record 1: the vocabulary has no token for the role \"mask\"; add the line [MASK] to "
+      "its file"))
       << output.output << output.errors;
 }
 

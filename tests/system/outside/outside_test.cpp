@@ -139,7 +139,6 @@ std::string labelled_texts(int first) {
 
 TEST_F(Outside, ATaskByItsReadme) {
   const Readme readme = build_by_the_readme("topics", "task");
-  shop_.write("experiment.toml", tiny_experiment());
   shop_.write("mine.toml", readme.files[0]);
   shop_.write("train.tsv", labelled_texts(0));
   shop_.write("dev.tsv", labelled_texts(3));
@@ -170,6 +169,15 @@ TEST_F(Outside, ATaskByItsReadme) {
       contains(unfit.errors,
                "reader \"conll\" does not give the fields \"text\", \"label\" that task \"topics\" needs"))
       << unfit.errors;
+
+  // A test that does not compile leaves the new plugin with its own manifest.
+  must(
+      "sed -i 's/the part of a text that is too long/the part that is kept/' topics/topics.cpp; "
+      "echo broken >> topics/topics_test.cpp");
+  EXPECT_EQ(shop_.shell("exp plugin build topics").end.exit_code, 1);
+  const std::string plugin = "topics/build/" ENCORE_BACKEND_NAME "/plugins/topics";
+  EXPECT_TRUE(contains(shop_.read(plugin + ".json"), "the part that is kept"));
+  must("exp plugin check " + plugin + ".so");
 }
 
 TEST_F(Outside, AReaderByItsReadme) {

@@ -121,6 +121,20 @@ TEST(Encode, RefusesWhatDoesNotFit) {
             "data.max_length = 7");
 }
 
+TEST(Encode, NumbersTheRecordThatTheTaskRefuses) {
+  const ColumnTask refusing([](EncodedExample&) { throw Error("invalid level 4.5"); });
+  const auto refusal = [&](std::size_t earlier, int threads) {
+    return testing::message_of<RecordError>(
+        [&] { encode_records(refusing, records_of(9), NoTokenizer(), 7, threads, earlier); });
+  };
+  for (const int threads : {1, 4}) EXPECT_EQ(refusal(0, threads), "record 4: invalid level 4.5");
+  EXPECT_EQ(refusal(1000, 1), "record 1004: invalid level 4.5") << "a later part of its set";
+  const ColumnTask empty([](EncodedExample& to) { to.ids.clear(); });
+  EXPECT_EQ(
+      testing::message_of<Error>([&] { encode_records(empty, records_of(9), NoTokenizer(), 7, 1, 1000); }),
+      "the task gives 0 ids for record 1004; it must be at least 1 and at most data.max_length = 7");
+}
+
 TEST(Encode, KeepsSeveralSequencesOfARecordTogether) {
   const ExampleSet set = encoded(ColumnTask([](EncodedExample& to) {
                                    to.clear();

@@ -10,13 +10,13 @@
 #include <memory>
 #include <random>
 
+#include <encore/testing.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/utf8.hpp"
 #include "byte_bpe.hpp"
 #include "byte_text.hpp"
 #include "infer/text_streamer.hpp"
-#include "support/default_options.hpp"
 #ifdef ENCORE_HAS_UNIGRAM
 #include "unigram.hpp"
 #endif
@@ -88,7 +88,7 @@ TEST(Utf8Decoder, ReplacesMaximalSubparts) {
 
 template <class T>
 std::unique_ptr<T> make(const std::string& option, OptionValue value) {
-  Options options = testing::default_options<T>();
+  Options options = default_options<T>();
   options.set("min_frequency", std::int64_t{1});
   options.set("add_prefix_space", false);
   options.set("character_coverage", 0.98);

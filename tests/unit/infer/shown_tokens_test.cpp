@@ -2,9 +2,10 @@
 // Tokens as maps of attention name them.
 #include <gtest/gtest.h>
 
+#include <encore/testing.hpp>
+
 #include "byte_bpe.hpp"
 #include "infer/attention.hpp"
-#include "support/default_options.hpp"
 #include "wordpiece.hpp"
 
 namespace encore {
@@ -13,7 +14,7 @@ namespace {
 using Names = std::vector<std::string>;
 
 Options from_texts(std::int64_t tokens) {
-  Options options = testing::options_with<byte_bpe::ByteBpe>("vocab_size", tokens);
+  Options options = options_with<byte_bpe::ByteBpe>("vocab_size", tokens);
   options.set("min_frequency", std::int64_t{1});
   options.set("add_prefix_space", false);
   return options;
@@ -31,15 +32,13 @@ Names names(const Tokenizer& tokenizer, const std::string& text) {
 }
 
 TEST(ShownTokens, KeepTheMarkOfAContinuation) {
-  wordpiece::WordPiece tokenizer(testing::options_with<wordpiece::WordPiece>("vocab", std::string("none")),
-                                 {});
+  wordpiece::WordPiece tokenizer(options_with<wordpiece::WordPiece>("vocab", std::string("none")), {});
   tokenizer.load({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "live", "##s", "#"});
   EXPECT_EQ(names(tokenizer, "lives #"), (Names{"live", "##s", "#"}));
 }
 
 TEST(ShownTokens, SpecialOnesHaveTheirNames) {
-  wordpiece::WordPiece tokenizer(testing::options_with<wordpiece::WordPiece>("vocab", std::string("none")),
-                                 {});
+  wordpiece::WordPiece tokenizer(options_with<wordpiece::WordPiece>("vocab", std::string("none")), {});
   tokenizer.load({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a"});
   const std::vector<std::int32_t> tokens = {2, 4, 1, 3};
   const std::vector<AttentionToken> shown = shown_tokens(tokenizer, tokens);

@@ -76,8 +76,11 @@ std::string lie(const auto& change) {
   Registry registry;
   const std::string message = message_of([&] { registry.load(Catalogue::load({folder.path()}), half); });
   EXPECT_EQ(message.find((folder.path() / "a.json").string() + ": does not describe a.so: "), 0u) << message;
-  EXPECT_NE(message.find("; write it again: encore-manifest " + (folder.path() / "a.so").string()),
-            std::string::npos)
+  EXPECT_NE(
+      message.find(
+          "; run \"exp plugin build\" for its folder again, or write the manifest alone: encore-manifest " +
+          (folder.path() / "a.so").string()),
+      std::string::npos)
       << message;
   EXPECT_FALSE(registry.offers(Kind::schedule, "half"))
       << "nothing of a plugin with a wrong manifest is used";

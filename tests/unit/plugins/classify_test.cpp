@@ -7,12 +7,12 @@
 #include <cmath>
 
 #include <encore/error.hpp>
+#include <encore/testing.hpp>
 
 #include "base/count_matrix.hpp"
 #include "base/measures.hpp"
 #include "class_measures.hpp"
 #include "data/encode.hpp"
-#include "support/default_options.hpp"
 #include "support/example_sets.hpp"
 #include "unit/record/temporary_folder.hpp"
 #include "wordpiece.hpp"
@@ -25,13 +25,12 @@ using Values = std::vector<std::int32_t>;
 using Texts = Records::Texts;
 
 wordpiece::WordPiece make_tokenizer() {
-  wordpiece::WordPiece tokenizer(testing::options_with<wordpiece::WordPiece>("vocab", std::string("none")),
-                                 {});
+  wordpiece::WordPiece tokenizer(options_with<wordpiece::WordPiece>("vocab", std::string("none")), {});
   tokenizer.load({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "##b", "c"});
   return tokenizer;
 }
 
-const Options defaults = testing::default_options<Classify>();
+const Options defaults = default_options<Classify>();
 
 Records records_of(Texts texts, Texts labels) {
   Records records;
@@ -144,7 +143,7 @@ TEST(Classify, CountsLabelsThatTrainingLacksAsWrong) {
   Classify task = task_with_labels(16);
   const Records records = records_of({"a", "c"}, {"odd", "good"});
   EXPECT_EQ(message_of<Error>([&] { encode(task, records); }),
-            "unknown label \"odd\": it is in none of the data sets");
+            "record 1: unknown label \"odd\": it is in none of the data sets");
   task.extend(records);
   const ExampleSet set = encode(task, records);
   EXPECT_EQ(column(set, "targets", 0), Values{-1});
@@ -314,7 +313,7 @@ TEST(ClassifyWeights, BalancesRareClassesAndTakesThoseThatAreGiven) {
     return all;
   };
   const float rare = 4.0F / (2.0F * 1.0F), frequent = 4.0F / (2.0F * 3.0F);
-  Options options = testing::options_with<Classify>("class_weights", std::string("balanced"));
+  Options options = options_with<Classify>("class_weights", std::string("balanced"));
   EXPECT_EQ(weights(options), (std::vector<float>{rare, frequent, frequent, frequent}))
       << "n / (K count), as scikit-learn";
   options.set("label_weights", Texts{"good=0.1"});
@@ -328,7 +327,7 @@ TEST(ClassifyWeights, AreAbsentByDefault) {
 }
 
 TEST(ClassifyWeights, AreZeroWithoutATarget) {
-  const Options options = testing::options_with<Classify>("label_weights", Texts{"bad=3"});
+  const Options options = options_with<Classify>("label_weights", Texts{"bad=3"});
   Classify task(options, {16});
   task.prepare(records_of({"a", "c"}, {"bad", "good"}));
   const Records other = records_of({"a", "c"}, {"odd", "bad"});
@@ -343,7 +342,7 @@ TEST(ClassifyWeights, AreZeroWithoutATarget) {
 
 TEST(ClassifyWeights, RefuseInvalidWeights) {
   const auto refusal = [](const Texts& entries) {
-    const Options options = testing::options_with<Classify>("label_weights", entries);
+    const Options options = options_with<Classify>("label_weights", entries);
     return message_of<OptionError>([&] { Classify(options, {16}); });
   };
   EXPECT_EQ(
@@ -357,11 +356,12 @@ TEST(ClassifyWeights, RefuseInvalidWeights) {
       "invalid label_weights \"=2\": expected LABEL=WEIGHT with a number above 0, such as \"LABEL=2.5\"");
   EXPECT_EQ(refusal({"bad=2", "bad=3"}), "label_weights names \"bad\" twice");
   EXPECT_EQ(refusal({"a=b=2"}), "no error") << "a label may have a = of its own";
-  Classify task(testing::options_with<Classify>("label_weights", Texts{"bda=2"}), {16});
-  EXPECT_EQ(message_of<Error>([&] {
-              task.prepare(records_of({"a", "c"}, {"bad", "good"}));
-            }),
-            "unknown label \"bda\" in task.label_weights: the training set has \"bad\", \"good\"");
+  Classify task(options_with<Classify>("label_weights", Texts{"bda=2"}), {16});
+  EXPECT_EQ(
+      message_of<Error>([&] {
+        task.prepare(records_of({"a", "c"}, {"bad", "good"}));
+      }),
+      "unknown label \"bda\" in task.label_weights: the training set has \"bad\", \"good\"");
   EXPECT_EQ(message_of<Error>([&] { task.restore("bad\ngood\n"); }),
             "its first line does not hold weights of classes");
   EXPECT_EQ(message_of<Error>([&] { task.restore("weights 1 x\nbad\ngood\n"); }),

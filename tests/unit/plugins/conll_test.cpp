@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <encore/error.hpp>
+#include <encore/testing.hpp>
 
-#include "support/default_options.hpp"
 #include "unit/record/temporary_folder.hpp"
 
 namespace {
@@ -18,7 +18,7 @@ using encore::testing::message_of;
 using Words = std::vector<std::string>;
 
 encore::conll::ConllReader make(const std::map<std::string, encore::OptionValue>& settings) {
-  encore::Options options = encore::testing::default_options<encore::conll::ConllReader>();
+  encore::Options options = encore::default_options<encore::conll::ConllReader>();
   for (const auto& [name, value] : settings) options.set(name, value);
   return {options, {}};
 }

@@ -8,10 +8,10 @@
 #include <cmath>
 
 #include <encore/error.hpp>
+#include <encore/testing.hpp>
 
 #include "base/measures.hpp"
 #include "data/encode.hpp"
-#include "support/default_options.hpp"
 #include "unit/record/temporary_folder.hpp"
 #include "wordpiece.hpp"
 
@@ -30,8 +30,7 @@ wordpiece::WordPiece make_tokenizer() {
   std::vector<std::string> tokens = {"[PAD]", "[UNK]", "[CLS]", "[SEP]"};
   for (const char* before : {"", "##"})
     for (char letter = 'a'; letter <= 'z'; ++letter) tokens.push_back(std::string(before) + letter);
-  wordpiece::WordPiece tokenizer(testing::options_with<wordpiece::WordPiece>("vocab", std::string("none")),
-                                 {});
+  wordpiece::WordPiece tokenizer(options_with<wordpiece::WordPiece>("vocab", std::string("none")), {});
   tokenizer.load(std::move(tokens));
   return tokenizer;
 }
@@ -170,10 +169,10 @@ TEST(Lm, RefusesATextInWhichNothingIsPredicted) {
   EXPECT_EQ(message_of<Error>([] {
               encode(make(), records_of({"a", " "}));
             }),
-            "text 2 has no token, so nothing in it can be predicted: leave it out");
+            "record 2: the text has no token, so nothing in it can be predicted: leave it out");
   EXPECT_EQ(message_of<Error>([] { encode(make(64, false), records_of({"a"})); }),
-            "text 1 has fewer than two tokens, so nothing in it can be predicted: leave it out, or set "
-            "markers = true");
+            "record 1: the text has fewer than two tokens, so nothing in it can be predicted: leave it out, "
+            "or set markers = true");
   EXPECT_EQ(message_of<Error>([] { make().restore("good\nbad\n"); }),
             "the run has labels of another task; language modelling has no labels");
   make().restore(make().knowledge());

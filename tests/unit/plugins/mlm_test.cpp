@@ -260,7 +260,7 @@ TEST(Mlm, RefusesWhatItCannotUse) {
               encode_records(*task, records_of({"a"}),
                              make_tokenizer({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a"}), 64);
             }),
-            "the vocabulary has no token for the role \"mask\"; add the line [MASK] to its file");
+            "record 1: the vocabulary has no token for the role \"mask\"; add the line [MASK] to its file");
   EXPECT_THROW(make({.max_length = 2}), std::logic_error);
 }
 

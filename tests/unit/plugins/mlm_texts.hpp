@@ -9,9 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include <encore/testing.hpp>
+
 #include "data/encode.hpp"
 #include "mlm/mlm.hpp"
-#include "support/default_options.hpp"
 #include "wordpiece.hpp"
 
 namespace encore::mlm {
@@ -31,8 +32,7 @@ inline std::vector<std::string> vocabulary() {
 }
 
 inline wordpiece::WordPiece make_tokenizer(std::vector<std::string> tokens = vocabulary()) {
-  wordpiece::WordPiece tokenizer(testing::options_with<wordpiece::WordPiece>("vocab", std::string("none")),
-                                 {});
+  wordpiece::WordPiece tokenizer(options_with<wordpiece::WordPiece>("vocab", std::string("none")), {});
   tokenizer.load(std::move(tokens));
   return tokenizer;
 }

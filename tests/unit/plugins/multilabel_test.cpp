@@ -6,12 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <encore/error.hpp>
+#include <encore/testing.hpp>
 
 #include "base/measures.hpp"
 #include "data/encode.hpp"
 #include "multilabel/measures.hpp"
 #include "multilabel/thresholds.hpp"
-#include "support/default_options.hpp"
 #include "support/example_sets.hpp"
 #include "unit/record/temporary_folder.hpp"
 #include "wordpiece.hpp"
@@ -25,14 +25,13 @@ using Lists = Records::TextLists;
 using Scores = std::vector<float>;
 
 wordpiece::WordPiece make_tokenizer() {
-  wordpiece::WordPiece tokenizer(testing::options_with<wordpiece::WordPiece>("vocab", std::string("none")),
-                                 {});
+  wordpiece::WordPiece tokenizer(options_with<wordpiece::WordPiece>("vocab", std::string("none")), {});
   tokenizer.load({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "##b", "c"});
   return tokenizer;
 }
 
 Multilabel make(std::int64_t max_length = 16, double threshold = 0.5) {
-  return {testing::options_with<Multilabel>("threshold", threshold), {max_length}};
+  return {options_with<Multilabel>("threshold", threshold), {max_length}};
 }
 
 Multilabel task_with_labels(double threshold = 0.5) {
@@ -150,7 +149,7 @@ TEST(Multilabel, CountsLabelsThatTrainingLacksAsMissed) {
   Multilabel task = task_with_labels();
   const Records records = records_of({"a", "c"}, {{"odd", "joy"}, {"rage"}});
   EXPECT_EQ(message_of<Error>([&] { encode(task, records); }),
-            "unknown label \"odd\": it is in none of the data sets");
+            "record 1: unknown label \"odd\": it is in none of the data sets");
   task.extend(records);
   const ExampleSet set = encode(task, records);
   EXPECT_EQ(task.describe(set).notes.back(),
@@ -212,7 +211,7 @@ TEST(Thresholds, ReadBackWithEqualBits) {
 }
 
 TEST(Multilabel, TunesAThresholdForEachLabelOnTheDevelopmentSet) {
-  Multilabel task(testing::options_with<Multilabel>("tune_thresholds", true), {16});
+  Multilabel task(options_with<Multilabel>("tune_thresholds", true), {16});
   task.restore("joy\nlove\nrage\n");
   const Records dev = records_of({"a", "c"}, {{"joy", "love"}, {"love"}});
   const ExampleSet set = encode(task, dev);

@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <encore/error.hpp>
+#include <encore/testing.hpp>
 
 #include "data/encode.hpp"
-#include "support/default_options.hpp"
 #include "support/example_sets.hpp"
 #include "unit/record/temporary_folder.hpp"
 #include "wordpiece.hpp"
@@ -20,13 +20,12 @@ using Values = std::vector<std::int32_t>;
 using Words = std::vector<std::string>;
 
 wordpiece::WordPiece make_tokenizer() {
-  wordpiece::WordPiece tokenizer(testing::options_with<wordpiece::WordPiece>("vocab", std::string("none")),
-                                 {});
+  wordpiece::WordPiece tokenizer(options_with<wordpiece::WordPiece>("vocab", std::string("none")), {});
   tokenizer.load({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "##b", "c"});
   return tokenizer;
 }
 
-const Options defaults = testing::default_options<Ner>();
+const Options defaults = default_options<Ner>();
 
 Records records_of(Records::TextLists words, Records::TextLists tags) {
   Records records;
@@ -103,8 +102,8 @@ TEST(Ner, RefusesASentenceWithAnotherNumberOfTagsThanWords) {
                      make_tokenizer(), 16);
     });
   };
-  EXPECT_EQ(refusal({"a", "c"}, {"O"}), "record 2 has 2 words and 1 tag");
-  EXPECT_EQ(refusal({"a"}, {"O", "B-X"}), "record 2 has 1 word and 2 tags");
+  EXPECT_EQ(refusal({"a", "c"}, {"O"}), "record 2: 2 words have 1 tag");
+  EXPECT_EQ(refusal({"a"}, {"O", "B-X"}), "record 2: 1 word has 2 tags");
 }
 
 TEST(Ner, GivesAWordWithoutTokensTheUnknownToken) {
@@ -139,7 +138,7 @@ TEST(Ner, GivesLabelsTheListLacksNoTarget) {
   Ner task = task_with_labels(16);
   const Records records = records_of({{"a", "c", "a"}}, {{"B-Y", "I-Y", "B-X"}});
   EXPECT_EQ(message_of<Error>([&] { encode_records(task, records, make_tokenizer(), 16); }),
-            "unknown label \"B-Y\": it is in none of the data sets");
+            "record 1: unknown label \"B-Y\": it is in none of the data sets");
   task.extend(records);
   const ExampleSet set = encode_records(task, records, make_tokenizer(), 16);
   EXPECT_EQ(column(set, "targets", 0), (Values{-1, -1, -1, 1, -1}));

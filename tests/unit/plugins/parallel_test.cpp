@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <encore/error.hpp>
+#include <encore/testing.hpp>
 
-#include "support/default_options.hpp"
 #include "unit/record/temporary_folder.hpp"
 
 namespace encore::parallel {
@@ -15,8 +15,8 @@ namespace {
 using testing::message_of;
 using Texts = std::vector<std::string>;
 
-const Options defaults = testing::default_options<Parallel>(),
-              skipping = testing::options_with<Parallel>("bad_rows", std::string("skip"));
+const Options defaults = default_options<Parallel>(),
+              skipping = options_with<Parallel>("bad_rows", std::string("skip"));
 
 Records read(const std::vector<InputText>& files, const Options& options = defaults) {
   return Parallel(options, {}).read(files, "training set");

@@ -12,11 +12,11 @@
 #include <tuple>
 
 #include <encore/error.hpp>
+#include <encore/testing.hpp>
 
 #include "base/measures.hpp"
 #include "data/encode.hpp"
 #include "qa/spans.hpp"
-#include "support/default_options.hpp"
 #include "text_column.hpp"
 #include "unit/record/temporary_folder.hpp"
 #include "wordpiece.hpp"
@@ -33,8 +33,7 @@ using Texts = Records::Texts;
 using Spans = std::vector<TextSpan>;
 
 wordpiece::WordPiece make_tokenizer() {
-  wordpiece::WordPiece tokenizer(testing::options_with<wordpiece::WordPiece>("vocab", std::string("none")),
-                                 {});
+  wordpiece::WordPiece tokenizer(options_with<wordpiece::WordPiece>("vocab", std::string("none")), {});
   tokenizer.load({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "##b", "c", "ö", "d", "?"});
   return tokenizer;
 }
@@ -368,12 +367,13 @@ TEST(Qa, RefusesWhatItCannotLearnFrom) {
   EXPECT_EQ(message_of<Error>([&] {
               encode(task, records_of({"a"}, {"a c"}, {{{"", "c", 1, 2}}}));
             }),
-            "the answer \"c\" is not at position 1 of its context");
+            "record 1: the answer \"c\" does not stand at 1 of its context");
   EXPECT_EQ(message_of<Error>([&] {
               encode(task, records_of({"a"}, {"a c"}, {{{"", "c", 9, 10}}}));
             }),
-            "the answer \"c\" is not at position 9 of its context");
-  EXPECT_EQ(message_of<Error>([&] { task.restore("bad\ngood\n"); }), "invalid knowledge of the task \"qa\"");
+            "record 1: the answer \"c\" does not stand at 9 of its context");
+  EXPECT_EQ(message_of<Error>([&] { task.restore("bad\ngood\n"); }),
+            "this is not what the task \"qa\" keeps with a run");
   Qa other = make();
   other.restore(task.knowledge());
   EXPECT_EQ(other.knowledge(), task.knowledge());

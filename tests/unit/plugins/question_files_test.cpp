@@ -7,11 +7,12 @@
 #include <functional>
 #include <memory>
 
+#include <encore/testing.hpp>
+
 #include "conll.hpp"
 #include "jsonl.hpp"
 #include "parallel.hpp"
 #include "squad.hpp"
-#include "support/default_options.hpp"
 #include "text_file.hpp"
 #include "tsv.hpp"
 #include "unit/record/temporary_folder.hpp"
@@ -24,7 +25,7 @@ using Settings = std::vector<std::pair<std::string, OptionValue>>;
 
 template <class T>
 std::unique_ptr<Reader> make(const Settings& settings = {}) {
-  Options options = testing::default_options<T>();
+  Options options = default_options<T>();
   for (const auto& [name, value] : settings) options.set(name, value);
   return std::make_unique<T>(options, ReaderContext());
 }

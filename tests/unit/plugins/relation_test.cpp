@@ -6,10 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <encore/error.hpp>
+#include <encore/testing.hpp>
 
 #include "data/encode.hpp"
 #include "marked_spans.hpp"
-#include "support/default_options.hpp"
 #include "support/example_sets.hpp"
 #include "unit/record/temporary_folder.hpp"
 #include "wordpiece.hpp"
@@ -21,12 +21,10 @@ using testing::message_of;
 using Values = std::vector<std::int32_t>;
 using Texts = Records::Texts;
 
-const Options defaults = testing::default_options<Relation>(),
-              bare = testing::options_with<Relation>("signs", false);
+const Options defaults = default_options<Relation>(), bare = options_with<Relation>("signs", false);
 
 wordpiece::WordPiece make_tokenizer() {
-  wordpiece::WordPiece tokenizer(testing::options_with<wordpiece::WordPiece>("vocab", std::string("none")),
-                                 {});
+  wordpiece::WordPiece tokenizer(options_with<wordpiece::WordPiece>("vocab", std::string("none")), {});
   tokenizer.load({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "##b", "c", "d", "$", "#"});
   return tokenizer;
 }
@@ -102,7 +100,7 @@ TEST(Relation, RefusesWhatHasNoTwoSpans) {
   records.add("text", Texts{"a c"});
   records.add("spans", Records::SpanLists{{{"e1", "a", 0, 1}, {"e2", "a c", 0, 3}}});
   EXPECT_EQ(message_of<Error>([&] { encode_records(make(), records, make_tokenizer(), 16); }),
-            "record 1 needs two spans within its text, one behind the other");
+            "record 1: expected two spans within the text, one behind the other");
   EXPECT_EQ(message_of<Error>([] {
               make().from_text(Texts{"<e1>a</e1> <e2>c</e2>", "a"});
             }),

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include <encore/class_probabilities.hpp>
+#include <encore/testing.hpp>
 
 #include "classify/classify.hpp"
 #include "data/encode.hpp"
@@ -16,7 +17,6 @@
 #include "qa/qa.hpp"
 #include "regress/regress.hpp"
 #include "relation/relation.hpp"
-#include "support/default_options.hpp"
 #include "support/example_sets.hpp"
 #include "tag/tag.hpp"
 #include "unit/record/temporary_folder.hpp"
@@ -30,15 +30,14 @@ using Texts = std::vector<std::string>;
 using Classes = std::vector<std::int32_t>;
 
 wordpiece::WordPiece letter_tokenizer() {
-  wordpiece::WordPiece tokenizer(testing::options_with<wordpiece::WordPiece>("vocab", std::string("none")),
-                                 {});
+  wordpiece::WordPiece tokenizer(options_with<wordpiece::WordPiece>("vocab", std::string("none")), {});
   tokenizer.load({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "##b", "c", "$", "#"});
   return tokenizer;
 }
 
 template <class T>
 T task_that_knows(const std::string& knowledge) {
-  T task(testing::default_options<T>(), {16});
+  T task(default_options<T>(), {16});
   task.restore(knowledge);
   return task;
 }
@@ -158,7 +157,7 @@ TEST(Scores, OfWordsAreThoseOfTheirFirstTokens) {
 }
 
 TEST(Scores, OfWordsThatWereCutAreMissing) {
-  tag::Tag task(testing::default_options<tag::Tag>(), {4});
+  tag::Tag task(default_options<tag::Tag>(), {4});
   task.restore("ADJ\nNOUN\n");
   const Texts lines = {"a a a"};
   const Records records = task.from_text(lines);
@@ -216,7 +215,7 @@ double share_by_hand(const Floats& scores, std::size_t rows, std::size_t windows
 
 TEST(Scores, OfAnAnswerAreItsShareAmongAllThatCouldBeGiven) {
   for (const bool no_answer : {false, true}) {
-    Options options = testing::default_options<qa::Qa>();
+    Options options = default_options<qa::Qa>();
     options.set("stride", std::int64_t{1});
     options.set("max_question", std::int64_t{3});
     options.set("no_answer", no_answer);
@@ -248,7 +247,7 @@ TEST(Scores, OfAnAnswerAreItsShareAmongAllThatCouldBeGiven) {
 }
 
 TEST(Scores, ATaskWithoutSaysWhy) {
-  const regress::Regress task(testing::default_options<regress::Regress>(), {16});
+  const regress::Regress task(default_options<regress::Regress>(), {16});
   EXPECT_EQ(task.no_scores({}), "it predicts numbers, and only classes have probabilities");
   EXPECT_THROW(task.scored_answer({}, ExampleSet(), {}), Error);
 }

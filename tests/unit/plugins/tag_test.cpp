@@ -5,10 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <encore/error.hpp>
+#include <encore/testing.hpp>
 
 #include "base/measures.hpp"
 #include "data/encode.hpp"
-#include "support/default_options.hpp"
 #include "support/example_sets.hpp"
 #include "unit/record/temporary_folder.hpp"
 #include "wordpiece.hpp"
@@ -21,11 +21,10 @@ using Values = std::vector<std::int32_t>;
 using Words = std::vector<std::string>;
 using Lists = Records::TextLists;
 
-const Options defaults = testing::default_options<Tag>();
+const Options defaults = default_options<Tag>();
 
 wordpiece::WordPiece make_tokenizer() {
-  wordpiece::WordPiece tokenizer(testing::options_with<wordpiece::WordPiece>("vocab", std::string("none")),
-                                 {});
+  wordpiece::WordPiece tokenizer(options_with<wordpiece::WordPiece>("vocab", std::string("none")), {});
   tokenizer.load({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "##b", "c"});
   return tokenizer;
 }
@@ -106,7 +105,7 @@ TEST(Tag, CountsLabelsThatTrainingLacksAsWrong) {
   Tag task = task_with_labels();
   const Records records = records_of({{"a", "c"}}, {{"VERB", "ADJ"}});
   EXPECT_EQ(message_of<Error>([&] { encode(task, records); }),
-            "unknown label \"VERB\": it is in none of the data sets");
+            "record 1: unknown label \"VERB\": it is in none of the data sets");
   task.extend(records);
   const ExampleSet set = encode(task, records);
   EXPECT_DOUBLE_EQ(measured(task, set, {9, 0, 0, 9}).at("accuracy"), 0.5);
@@ -115,7 +114,7 @@ TEST(Tag, CountsLabelsThatTrainingLacksAsWrong) {
 }
 
 TEST(Tag, WeighsTheFirstTokenOfEachWord) {
-  Tag task(testing::options_with<Tag>("class_weights", std::string("balanced")), {16});
+  Tag task(options_with<Tag>("class_weights", std::string("balanced")), {16});
   const Records train = records_of({{"a", "cb", "a"}}, {{"ADJ", "NOUN", "NOUN"}});
   task.prepare(train);
   const ExampleSet set = encode(task, train);

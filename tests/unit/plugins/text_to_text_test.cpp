@@ -9,11 +9,11 @@
 #include <map>
 
 #include <encore/error.hpp>
+#include <encore/testing.hpp>
 
 #include "base/measures.hpp"
 #include "data/encode.hpp"
 #include "summarize/summarize.hpp"
-#include "support/default_options.hpp"
 #include "text_column.hpp"
 #include "translate/translate.hpp"
 #include "unit/record/temporary_folder.hpp"
@@ -28,11 +28,10 @@ using translate::Translate;
 using Values = std::vector<std::int32_t>;
 using Texts = Records::Texts;
 
-const Options defaults = testing::default_options<Translate>();
+const Options defaults = default_options<Translate>();
 
 wordpiece::WordPiece make_tokenizer() {
-  wordpiece::WordPiece tokenizer(testing::options_with<wordpiece::WordPiece>("vocab", std::string("none")),
-                                 {});
+  wordpiece::WordPiece tokenizer(options_with<wordpiece::WordPiece>("vocab", std::string("none")), {});
   tokenizer.load({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "##b", "c", "d"});
   return tokenizer;
 }
@@ -169,7 +168,7 @@ TEST(TextToText, ScoresTheBestTextThatWasWritten) {
 }
 
 TEST(TextToText, ScoresSummariesByTheirWords) {
-  const Summarize task(testing::default_options<Summarize>(), {16});
+  const Summarize task(default_options<Summarize>(), {16});
   const ExampleSet set = encode(task, records_of({"a", "c"}, {"one two three", "four five"}));
   Outputs outputs = outputs_of(task, set);
   outputs.set_texts({{written("Two three!")}, {written("four five")}});
@@ -220,7 +219,7 @@ TEST(TextToText, DeclaresHowOutputIsGenerated) {
   options.set("beyond_source", std::int64_t{-1});
   EXPECT_EQ(Translate(options, {16}).decoding(),
             (Decoding{.beam = 5, .length_penalty = 0.6, .max_tokens = 40, .beyond_source = -1}));
-  EXPECT_EQ(Translate(testing::options_with<Translate>("decode", false), {16}).decoding(), std::nullopt);
+  EXPECT_EQ(Translate(options_with<Translate>("decode", false), {16}).decoding(), std::nullopt);
 }
 
 TEST(TextToText, CountsTheWordsOfBothSides) {

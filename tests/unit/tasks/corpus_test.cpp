@@ -12,11 +12,11 @@
 #include <string>
 
 #include <encore/error.hpp>
+#include <encore/testing.hpp>
 
 #include "base/sha256.hpp"
 #include "jsonl.hpp"
 #include "mlm/mlm.hpp"
-#include "support/default_options.hpp"
 #include "tasks/file_parts.hpp"
 #include "tasks/task_sets.hpp"
 #include "text_file.hpp"
@@ -30,9 +30,10 @@ using testing::message_of;
 using testing::TemporaryFolder;
 using testing::write_bytes;
 
-/// A token for every word, by its hash.
+/// A token for every word, by its hash. Refuses a text with `refused` in it.
 class WordHashTokenizer final : public Tokenizer {
  public:
+  explicit WordHashTokenizer(std::string refused = {}) : refused_(std::move(refused)) {}
   void load(std::vector<std::string>) override {}
   void train(const TextCounts&) override {}
   std::span<const std::string> vocabulary() const override { return vocabulary_; }
@@ -42,6 +43,7 @@ class WordHashTokenizer final : public Tokenizer {
  private:
   void append_tokens(std::string_view text, std::vector<std::int32_t>& tokens,
                      std::vector<ByteRange>*) const override {
+    if (!refused_.empty() && text.find(refused_) != std::string_view::npos) throw Error("refused");
     std::uint32_t hash = 0;
     for (const char letter : text) {
       if (letter == ' ') tokens.push_back(static_cast<std::int32_t>(10 + hash % 990));
@@ -49,6 +51,7 @@ class WordHashTokenizer final : public Tokenizer {
     }
     tokens.push_back(static_cast<std::int32_t>(10 + hash % 990));
   }
+  std::string refused_;
   std::vector<std::string> vocabulary_ = std::vector<std::string>(1000, "piece");
 };
 
@@ -125,7 +128,7 @@ TEST(FileParts, NameTheLineOfALaterPart) {
 
 TEST(FileParts, OfJsonLinesNameTheLineToo) {
   const TemporaryFolder folder;
-  Options options = testing::default_options<jsonl::JsonlReader>();
+  Options options = default_options<jsonl::JsonlReader>();
   options.set("label_key", std::string());
   const jsonl::JsonlReader reader(options, {});
   EXPECT_EQ(reader.cut(), Cut::lines);
@@ -250,6 +253,20 @@ TEST_F(CorpusTest, PartsOfMoreGiveTheSetsOfTheWhole) {
       EXPECT_EQ(whole.text_counts(), sets_of(data, {}, {.part_bytes = bytes}).text_counts());
     }
   }
+}
+
+TEST_F(CorpusTest, ARefusedRecordHasItsNumberInTheWholeSet) {
+  write(300);
+  for (const std::size_t bytes : {100UL, 1000UL, 1000000UL})
+    for (const bool share : {false, true}) {
+      DataTable data = table();
+      data.max_length = share ? 0 : 16;
+      data.max_length_percent = share ? 60 : 0;
+      TaskSets sets = sets_of(data, {}, {.part_bytes = bytes});
+      EXPECT_EQ(message_of<Error>([&] { sets.encode(WordHashTokenizer("line 40 "), 1); }),
+                (folder_ / "train").string() + ": record 41: refused")
+          << bytes;
+    }
 }
 
 TEST_F(CorpusTest, NotesOfPartsSayTheirLines) {

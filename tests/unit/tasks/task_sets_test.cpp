@@ -13,12 +13,12 @@
 #include <string>
 
 #include <encore/error.hpp>
+#include <encore/testing.hpp>
 
 #include "base/measures.hpp"
 #include "base/sha256.hpp"
 #include "conll.hpp"
 #include "ner.hpp"
-#include "support/default_options.hpp"
 #include "support/example_sets.hpp"
 #include "unit/record/temporary_folder.hpp"
 
@@ -63,6 +63,31 @@ TEST(RequireFields, NamesWhatTheReaderLeavesOut) {
             "decide what it gives");
 }
 
+TEST(RequireFields, ShowsWhatToChangeInTheExperiment) {
+  const testing::TemporaryFolder folder;
+  const std::string path = (folder / "train.tsv").string();
+  std::ofstream(path) << "a film\t3\n";
+  Records records;
+  records.add("text", Records::Texts{"a film"});
+  std::string tried;
+  const FieldRemedy remedy = [&](std::span<const InputText> files, const std::vector<std::string>& fields) {
+    for (const InputText& file : files) tried += file.name + "|" + std::string(file.text) + "|";
+    for (const std::string& field : fields) tried += field + " ";
+    return std::string("set data.label_type = \"number\"");
+  };
+  try {
+    require_fields(records, {{"text"}, {"number"}}, {path}, remedy);
+    FAIL() << "nothing was refused";
+  } catch (const ConfigError& error) {
+    EXPECT_EQ(error.key(), "data.type");
+    EXPECT_EQ(error.what(), path +
+                                ": the task needs the field \"number\", and the reader gives \"text\"; set "
+                                "data.label_type = \"number\"");
+  }
+  EXPECT_EQ(tried, path + "|a film\t3\n|text number ");
+  EXPECT_NO_THROW(require_fields(records, {{"text"}, {}}, {path}, remedy));
+}
+
 class TaskSetsTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -95,11 +120,11 @@ class TaskSetsTest : public ::testing::Test {
   static TaskSets sets_of(const DataTable& data, ContentHashes planned) {
     TaskParts parts;
     parts.make_task = [](std::int64_t max_length) {
-      return std::make_unique<ner::Ner>(testing::default_options<ner::Ner>(), TaskContext{max_length});
+      return std::make_unique<ner::Ner>(default_options<ner::Ner>(), TaskContext{max_length});
     };
     parts.task = parts.make_task(data.max_length == 0 ? longest_sequence : data.max_length);
     parts.reader =
-        std::make_unique<conll::ConllReader>(testing::default_options<conll::ConllReader>(), ReaderContext{});
+        std::make_unique<conll::ConllReader>(default_options<conll::ConllReader>(), ReaderContext{});
     parts.fields = ner::Ner::fields();
     parts.measures = ner::Ner::measures();
     parts.identity = "ner from conll";
@@ -174,7 +199,7 @@ class CarelessReader final : public Reader {
 TEST_F(TaskSetsTest, WhatTheTaskRefusesIsNamedByItsFile) {
   const auto refusal = [&] {
     TaskParts parts;
-    parts.task = std::make_unique<ner::Ner>(testing::default_options<ner::Ner>(), TaskContext{14});
+    parts.task = std::make_unique<ner::Ner>(default_options<ner::Ner>(), TaskContext{14});
     parts.reader = std::make_unique<CarelessReader>();
     DataTable data = table();
     data.test.clear();
@@ -184,7 +209,57 @@ TEST_F(TaskSetsTest, WhatTheTaskRefusesIsNamedByItsFile) {
   EXPECT_EQ(refusal(),
             file("dev").string() + ": invalid tag \"PER\": expected O, or B- or I- before a type (IOB2)");
   write("dev", "short");
-  EXPECT_EQ(refusal(), file("dev").string() + ": record 1 has 2 words and 1 tag");
+  EXPECT_EQ(refusal(), file("dev").string() + ": record 1: 2 words have 1 tag");
+}
+
+/// Ten sentences, each with one tag more than it has words.
+class OneTagTooMany final : public Reader {
+ public:
+  Records read(std::span<const InputText>, const std::string&) const override {
+    Records records;
+    Records::TextLists words;
+    for (int i = 0; i < 10; ++i) words.push_back({"w" + std::to_string(i)});
+    records.add("words", std::move(words));
+    records.add("tags", Records::TextLists(10, {"B-PER", "O"}));
+    return records;
+  }
+};
+
+TEST_F(TaskSetsTest, ARecordOfAShareIsNumberedInItsSet) {
+  TaskParts parts;
+  parts.task = std::make_unique<ner::Ner>(default_options<ner::Ner>(), TaskContext{14});
+  parts.reader = std::make_unique<OneTagTooMany>();
+  parts.fields = ner::Ner::fields();
+  DataTable data = table();
+  data.dev.clear();
+  data.test.clear();
+  data.split = {0.5, 0.5};
+  TaskSets sets(std::move(parts), data, {});
+  EXPECT_EQ(message_of([&] { sets.encode(LetterTokenizer(), 1); }),
+            file("train").string() + ", training set: record 1: 1 word has 2 tags");
+}
+
+/// Gives no tags.
+class UntaggedReader final : public Reader {
+ public:
+  Records read(std::span<const InputText>, const std::string&) const override {
+    Records records;
+    records.add("words", Records::TextLists{{"Ann"}});
+    return records;
+  }
+};
+
+TEST_F(TaskSetsTest, AReaderThatLeavesOutAFieldIsReportedOnceForAllSets) {
+  TaskParts parts;
+  parts.task = std::make_unique<ner::Ner>(default_options<ner::Ner>(), TaskContext{14});
+  parts.reader = std::make_unique<UntaggedReader>();
+  parts.fields = ner::Ner::fields();
+  TaskSets sets(std::move(parts), table(), {});
+  EXPECT_EQ(
+      message_of([&] { sets.read(); }),
+      file("train").string() +
+          ": the task needs the field \"tags\", and the reader gives \"words\"; its options decide what "
+          "it gives");
 }
 
 TEST_F(TaskSetsTest, NotesBeginWithWhatWasCounted) {
@@ -472,8 +547,8 @@ TEST(ReadSet, RefusesFilesItCannotRead) {
   const testing::TemporaryFolder folder;
   const auto refusal_of = [&](const std::string& name) {
     return message_of([&] {
-      read_set(conll::ConllReader(testing::default_options<conll::ConllReader>(), {}),
-               {(folder / name).string()}, "test set");
+      read_set(conll::ConllReader(default_options<conll::ConllReader>(), {}), {(folder / name).string()},
+               "test set");
     });
   };
   EXPECT_EQ(refusal_of("none.conll"),
@@ -486,7 +561,7 @@ TEST(ReadSet, RefusesFilesItCannotRead) {
             "cannot read the test set " + (folder / "pipe.conll").string() +
                 ": it is a pipe, which may never end; write what comes through it to a file, and name that");
   EXPECT_EQ(message_of([] {
-              read_set(conll::ConllReader(testing::default_options<conll::ConllReader>(), {}), {"/dev/zero"},
+              read_set(conll::ConllReader(default_options<conll::ConllReader>(), {}), {"/dev/zero"},
                        "test set");
             }),
             "cannot read the test set /dev/zero: it is a device, which may never end; name a file");
