@@ -78,6 +78,8 @@ struct FamilyShape {
   /// For a table of positions with rows in front: whether config.json counts them too. They then end with the
   /// row of the padding token's number.
   bool counts_front_rows = true;
+  /// transformers writes two markers between two inputs, where one is written here.
+  bool doubles_separator = false;
   const char* activation = "gelu";    ///< in the spelling of config.json
   double epsilon = 1e-12;             ///< of every norm
   std::int64_t hidden_per_width = 0;  ///< F / C; 0: config.json must say F

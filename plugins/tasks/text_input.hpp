@@ -21,8 +21,8 @@ class TextInput {
  public:
   explicit TextInput(std::int64_t max_length);
 
-  /// Examples are pairs where the training set has a second text.
-  void prepare(const Records& train) { pairs_ = train.has(second_field); }
+  /// Examples are pairs where the training set, or the reader of a model from elsewhere, has a second text.
+  void prepare(const Records& examples) { pairs_ = examples.has(second_field); }
   /// Throws Error where the training set had a second text and these records have none.
   void require_texts(const Records& records) const;
   /// A task's knowledge with a mark of pairs, an empty line in front; and back.

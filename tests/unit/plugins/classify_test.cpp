@@ -206,6 +206,15 @@ TEST(ClassifyPairs, AreLearnedWhereTheTrainingSetHasASecondText) {
   EXPECT_EQ(again.columns().back().name, "segments");
 }
 
+TEST(ClassifyPairs, AreReadByAModelFromElsewhereWhoseReaderGivesASecondText) {
+  Classify task(defaults, {16});
+  task.adopt({"bad", "good"});
+  task.adopt_fields(records_of({}, {}));
+  EXPECT_EQ(task.knowledge(), "bad\ngood\n");
+  task.adopt_fields(pairs_of({}, {}, {}));
+  EXPECT_EQ(task.knowledge(), "\nbad\ngood\n");
+}
+
 TEST(ClassifyPairs, HaveOneSequenceWithTheirSegments) {
   const Classify task = task_of_pairs(16);
   const ExampleSet set = encode(task, pairs_of({"a c", " "}, {"c", "ab"}, {"good", "bad"}));
