@@ -28,7 +28,8 @@ Form<EmbedTextRequest> embed_form();
 struct Embedding {
   std::string run;  ///< name
   EmbedAnswer answer = {};
-  std::string text = {};  ///< the worker's own text instead, for vectors as JSON, which can be millions of numbers
+  std::string text =
+      {};  ///< the worker's own text instead, for vectors as JSON, which can be millions of numbers
   bool of_words = false;  ///< neighbours are words, not lines of the corpus
 };
 /// Asks the worker for vectors, neighbours or analogies. `corpus` is the content of the file of --texts, if

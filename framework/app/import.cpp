@@ -11,6 +11,7 @@
 
 #include "app/plan_comparison.hpp"
 #include "base/nearest.hpp"
+#include "pretrained/family.hpp"
 #include "pretrained/folder_settings.hpp"
 #include "pretrained/hugging_face_folder.hpp"
 #include "record/run_paths.hpp"
@@ -114,6 +115,13 @@ std::string experiment_text(const HuggingFaceFolder& folder, std::int64_t max_le
   return text + "\n[optimizer]\ntype = \"sgd\"\n\n[schedule]\ntype = \"constant\"\n\n[train]\nepochs = 0\n";
 }
 
+bool joins_inputs(const AdoptedModel& model, const ImportRequest& request) {
+  if (model.architecture == body_architecture) return false;  // each input has a sequence of its own
+  return model.architecture == "ForQuestionAnswering" ||
+         std::ranges::any_of(request.set,
+                             [](const std::string& set) { return set.starts_with("data.text2_"); });
+}
+
 ExperimentFile experiment_of(const ImportRequest& request, const App& app, const std::string& backend) {
   const HuggingFaceFolder folder = open_hugging_face_folder(fs::absolute(request.folder).lexically_normal());
   const FolderSettings settings = settings_of(folder);
@@ -124,6 +132,10 @@ ExperimentFile experiment_of(const ImportRequest& request, const App& app, const
                       fingerprint_of(programs, backend));
   catalogue.require_all_built(Kind::task);
   const Adopter adopter = adopter_of(folder, request.task.value_or(""), catalogue);
+  if (family_of(folder.config).shape.doubles_separator && joins_inputs(adopter.model, request))
+    app.events.noticed(
+        "note: two inputs are joined by one separator here and by two in transformers, so answers and scores "
+        "differ until the model is trained here: docs/reference/pretrained_families.md");
   const std::string name = request.name.value_or(name_of_folder(folder.path));
   return parse_experiment_file(experiment_text(folder, settings.max_length, adopter, name),
                                fs::absolute(name + ".toml"), request.set);

@@ -39,8 +39,7 @@ ScoredSet score_now(const ModelRequest& request, const App& app, Store& store, c
       app.events, trained.worker, worker_arguments(app, request, trained, "evaluate", more));
   for (std::size_t i = 0; i < test.files.size(); ++i)
     if (answer.files.at(i).sha256 != test.files[i].sha256)
-      throw Error(test.files[i].path +
-                  " has changed while the run was trained; run the same command again");
+      throw Error(test.files[i].path + " has changed while the run was trained; run the same command again");
   ScoredSet result{.statistics = {}, .examples = answer.examples};
   for (const nlohmann::json& example : answer.statistics) add_example(result.statistics, example);
   const auto value = answer.measures.find(measure.measure_name());

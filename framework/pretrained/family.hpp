@@ -79,6 +79,8 @@ struct FamilyShape {
   /// Whether config.json also counts the rows of the table of positions before the first used one. The table
   /// then ends with the row of the padding token's number.
   bool counts_front_rows = true;
+  /// transformers writes two markers between two inputs, where one is written here.
+  bool doubles_separator = false;
   const char* activation = "gelu";    ///< in the spelling of config.json
   double epsilon = 1e-12;             ///< of every norm
   std::int64_t hidden_per_width = 0;  ///< F / C; 0: config.json must say F

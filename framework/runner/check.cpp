@@ -38,8 +38,7 @@ std::vector<Problem> check_with_worker(const std::filesystem::path& worker,
 
   Problems problems;
   for (const auto& [index, key, message] : from_json_object<std::vector<CheckProblem>>(found)) {
-    if (index >= asked.size())
-      throw Error(worker.string() + " check answered about an unknown run");
+    if (index >= asked.size()) throw Error(worker.string() + " check answered about an unknown run");
     const Specification& specification = *asked[index];
     const Place place = key.empty() ? Place() : place_of(specification.origin, key);
     problems.add(place, key, place.known() || key.empty() ? message : key + ": " + message);

@@ -4,7 +4,11 @@
 // pretrained_run.hpp first.
 #include "train/pretrained_run.hpp"
 
+#include <optional>
+
 #include <nlohmann/json.hpp>
+
+#include <encore/adopts_fields.hpp>
 
 #include "data/vocabulary.hpp"
 #include "infer/pretrained_weights.hpp"
@@ -31,16 +35,28 @@ void require_whole(const PretrainedWeights& weights, const std::filesystem::path
               "for another task (exp import --task)");
 }
 
+/// The fields of `reader` as records of a file without lines; nothing of a reader that refuses such a file.
+std::optional<Records> empty_questions(const Reader& reader) {
+  try {
+    return reader.read_questions({.name = "no file", .text = ""});
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
-void adopt_classes(Task& task, const Specification& specification) {
+void adopt_model(TaskParts& parts, const Specification& specification) {
   const std::filesystem::path folder = folder_of(specification);
   const HuggingFaceFolder model = open_hugging_face_folder(folder);
   try {
-    task.adopt(model.classes);
+    parts.task->adopt(model.classes);
   } catch (const Error& error) {
     throw Error((folder / config_file).string() + ": " + error.what());
   }
+  if (auto* task = dynamic_cast<AdoptsFields*>(parts.task.get()); task != nullptr)
+    if (const std::optional<Records> questions = empty_questions(*parts.reader))
+      task->adopt_fields(*questions);
 }
 
 PretrainedRun::PretrainedRun(Specification specification, std::filesystem::path run_folder,
@@ -53,7 +69,7 @@ PretrainedRun::PretrainedRun(Specification specification, std::filesystem::path 
           loaded_, run_folder_,
           []() -> TextCounts { throw Error("a tokenizer cannot be trained in a run without training"); })),
       snapshots_(run_folder_, specification_.question, attempt, only_rank()) {
-  adopt_classes(*parts_.task, specification_);
+  adopt_model(parts_, specification_);
   model_ =
       std::make_unique<Model>(loaded_.experiment, model_size(*parts_.task, tokenizer().vocabulary().size()),
                               loaded_.registry, device);

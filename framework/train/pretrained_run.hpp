@@ -17,8 +17,9 @@
 
 namespace encore {
 
-/// Makes the task take the classes that the folder names. Throws Error naming the folder if they do not fit.
-void adopt_classes(Task& task, const Specification& specification);
+/// Makes the task take the classes that the folder names, and the fields that its reader gives. Throws Error
+/// naming the folder if the classes do not fit.
+void adopt_model(TaskParts& parts, const Specification& specification);
 
 class PretrainedRun {
  public:

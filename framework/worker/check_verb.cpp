@@ -172,7 +172,7 @@ class Checker {
   void check_adopted(const Specification& specification, const Experiment& experiment,
                      const Registry& registry) {
     TaskParts parts = make_task_parts(experiment, registry);
-    adopt_classes(*parts.task, specification);
+    adopt_model(parts, specification);
     const Model model(experiment, model_size(*parts.task, small_vocabulary), registry, device_);
   }
 

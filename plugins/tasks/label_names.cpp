@@ -43,8 +43,9 @@ LabelNames LabelNames::from_text(std::string_view text) {
 
 LabelNames LabelNames::adopted(const std::vector<std::string>& classes) {
   if (classes.size() < 2)
-    throw Error("it names " + std::to_string(classes.size()) + (classes.size() == 1 ? " class" : " classes") +
-                " (id2label): expected at least 2");
+    throw Error("id2label names " + std::to_string(classes.size()) +
+                (classes.size() == 1 ? " class" : " classes") +
+                ": expected at least 2; for the vectors of its encoder, import it with --task embed");
   for (const std::string& name : classes)
     if (name.find_first_of("\n\r") != std::string::npos)
       throw Error("the name of a class has a line break: \"" + name + "\"");

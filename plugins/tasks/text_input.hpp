@@ -21,7 +21,8 @@ class TextInput {
  public:
   explicit TextInput(std::int64_t max_length);
 
-  /// Decides whether examples are pairs: they are if the training set has a second text.
+  /// Decides whether examples are pairs: they are if the training set, or the reader of an imported model,
+  /// has a second text.
   void prepare(const Records& train) { pairs_ = train.has(second_field); }
   /// Throws Error if the training set had a second text and these records lack it.
   void require_texts(const Records& records) const;

@@ -251,7 +251,8 @@ std::vector<Finding> length_findings(std::string_view page) {
 std::vector<std::string> kinds_of_findings() {
   std::vector<std::string> kinds;
   for (const Retired& rule : retired()) kinds.push_back(rule.kind);
-  for (const char* kind : {"half sentence", "head", "license", "test name", "long line", "long page", "dead file"})
+  for (const char* kind :
+       {"half sentence", "head", "license", "test name", "long line", "long page", "dead file"})
     kinds.emplace_back(kind);
   return kinds;
 }

@@ -21,7 +21,8 @@ struct Finding {
 };
 
 /// What the prose of a file breaks: retired words in all of it, half sentences in comments, names of tests
-/// that are not in PascalCase, a file of code whose first comment has no sentence, and one without the license.
+/// that are not in PascalCase, a file of code whose first comment has no sentence, and one without the
+/// license.
 std::vector<Finding> findings_in_prose(const std::string& file, std::string_view content);
 
 /// Lines of a page over 120 characters, counted in code points, and a page over 250 lines. Rows of tables are

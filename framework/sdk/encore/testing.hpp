@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// default_options() gives the options of a class, run_layer() and run_head() compute the values of one layer or
-// head, for a plugin's own tests. `exp plugin
-// check` tests the rules that every plugin must keep, but it cannot know which values a formula gives.
-// Implemented in contract/testing.cpp; link encore::testing. Example:
-// plugins/template/head/my_plugin_test.cpp.
+// default_options() gives the options of a class, run_layer() and run_head() compute the values of one layer
+// or head, for a plugin's own tests. `exp plugin check` tests the rules that every plugin must keep, but it
+// cannot know which values a formula gives. Implemented in contract/testing.cpp; link encore::testing.
+// Example: plugins/template/head/my_plugin_test.cpp.
 #pragma once
 
 #include <cstdint>
@@ -36,9 +35,9 @@ Options options_with(const std::string& name, OptionValue value) {
   return options;
 }
 
-/// Returns the output (N, C), row by row, of one forward pass in double on sequences of these lengths. `layer` has
-/// not declared anything yet; parameters have their initial values, matrices and other random ones drawn with
-/// seed 1. input: (N, C), N the sum of the lengths. Starts Kokkos if it is not running.
+/// Returns the output (N, C), row by row, of one forward pass in double on sequences of these lengths.
+/// `layer` has not declared anything yet; parameters have their initial values, matrices and other random
+/// ones drawn with seed 1. input: (N, C), N the sum of the lengths. Starts Kokkos if it is not running.
 std::vector<double> run_layer(Layer& layer, std::int64_t width, const std::vector<std::int64_t>& lengths,
                               const std::vector<double>& input);
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <encore/adopts_fields.hpp>
 #include <encore/task.hpp>
 
 #include "sequence_class.hpp"
@@ -15,7 +16,7 @@
 
 namespace encore::classify {
 
-class Classify final : public Task {
+class Classify final : public Task, public AdoptsFields {
  public:
   static constexpr int version = 2;  // 1 computed the head on every row
   static constexpr const char* summary =
@@ -36,6 +37,7 @@ class Classify final : public Task {
   void prepare(const Records& train) override;
   void extend(const Records& other) override;
   void adopt(const std::vector<std::string>& classes) override { class_.adopt(classes); }
+  void adopt_fields(const Records& questions) override { texts_.prepare(questions); }
   std::string knowledge() const override { return texts_.marked(class_.knowledge()); }
   void restore(std::string_view knowledge) override { class_.restore(texts_.take_mark(knowledge)); }
   std::vector<std::string> labels() const override { return class_.labels(); }

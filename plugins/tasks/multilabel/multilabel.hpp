@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <encore/adopts_fields.hpp>
 #include <encore/task.hpp>
 
 #include "label_names.hpp"
@@ -15,7 +16,7 @@
 
 namespace encore::multilabel {
 
-class Multilabel final : public Task {
+class Multilabel final : public Task, public AdoptsFields {
  public:
   static constexpr const char* summary =
       "any number of labels per text or text pair, each with a probability of its own, read off the first "
@@ -38,6 +39,7 @@ class Multilabel final : public Task {
   void adopt(const std::vector<std::string>& classes) override {
     names_ = tasks::LabelNames::adopted(classes);
   }
+  void adopt_fields(const Records& questions) override { texts_.prepare(questions); }
   std::string knowledge() const override { return texts_.marked(names_.text()); }
   void restore(std::string_view knowledge) override;
   std::vector<std::string> labels() const override { return names_.labels(); }

@@ -85,7 +85,7 @@ Qa::Qa(const Options& options, const TaskContext& context)
     throw OptionError("max_question", of_question +
                                           " and three markers leave no room for the context in a "
                                           "window of " +
-                                          of_length);
+                                          of_length + "; lower task.max_question");
   const std::size_t room = max_length_ - max_question_ - markers;
   if (stride_ >= room)
     throw OptionError("stride", "stride = " + std::to_string(stride_) + ", but with " + of_length + " and " +

@@ -204,6 +204,15 @@ TEST(ClassifyPairs, AreLearnedWhereTheTrainingSetHasASecondText) {
   EXPECT_EQ(again.columns().back().name, "segments");
 }
 
+TEST(ClassifyPairs, AreReadByAModelFromElsewhereWhoseReaderGivesASecondText) {
+  Classify task(defaults, {16});
+  task.adopt({"bad", "good"});
+  task.adopt_fields(records_of({}, {}));
+  EXPECT_EQ(task.knowledge(), "bad\ngood\n");
+  task.adopt_fields(pairs_of({}, {}, {}));
+  EXPECT_EQ(task.knowledge(), "\nbad\ngood\n");
+}
+
 TEST(ClassifyPairs, HaveOneSequenceWithTheirSegments) {
   const Classify task = task_of_pairs(16);
   const ExampleSet set = encode(task, pairs_of({"a c", " "}, {"c", "ab"}, {"good", "bad"}));
@@ -357,11 +366,10 @@ TEST(ClassifyWeights, RefuseInvalidWeights) {
   EXPECT_EQ(refusal({"bad=2", "bad=3"}), "label_weights names \"bad\" twice");
   EXPECT_EQ(refusal({"a=b=2"}), "no error") << "a label may have a = of its own";
   Classify task(options_with<Classify>("label_weights", Texts{"bda=2"}), {16});
-  EXPECT_EQ(
-      message_of<Error>([&] {
-        task.prepare(records_of({"a", "c"}, {"bad", "good"}));
-      }),
-      "unknown label \"bda\" in task.label_weights: the training set has \"bad\", \"good\"");
+  EXPECT_EQ(message_of<Error>([&] {
+              task.prepare(records_of({"a", "c"}, {"bad", "good"}));
+            }),
+            "unknown label \"bda\" in task.label_weights: the training set has \"bad\", \"good\"");
   EXPECT_EQ(message_of<Error>([&] { task.restore("bad\ngood\n"); }),
             "its first line does not hold weights of classes");
   EXPECT_EQ(message_of<Error>([&] { task.restore("weights 1 x\nbad\ngood\n"); }),

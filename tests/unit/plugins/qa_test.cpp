@@ -386,7 +386,8 @@ TEST(Qa, RefusesWindowsWithoutRoom) {
   };
   EXPECT_EQ(
       refusal({.max_length = 7, .stride = 0, .max_question = 4}),
-      "max_question = 4 and three markers leave no room for the context in a window of data.max_length = 7");
+      "max_question = 4 and three markers leave no room for the context in a window of data.max_length = 7; "
+      "lower task.max_question");
   EXPECT_EQ(refusal({.max_length = 10, .stride = 3, .max_question = 4}),
             "stride = 3, but with data.max_length = 10 and max_question = 4 a window may have no more than 3 "
             "tokens of "
