@@ -36,8 +36,14 @@ function tableOf(heads, rows, attributes = {}) {
   return element("div", { class: "scroll" }, element("table", attributes,
     element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...body)));
 }
-const besideEachOther = (left, leftText, right, rightNode) => element("div", { class: "beside" },
-  element("div", {}, heading(left), paragraph("plain", leftText)), element("div", {}, heading(right), rightNode));
+/** On narrow screens a long text scrolls, so that what stands below it is seen. */
+const longText = 400;
+function besideEachOther(left, leftText, right, rightNode) {
+  const scrolls = leftText.length > longText ? { tabindex: 0, role: "region", "aria-label": left } : {};
+  const shown = element("p", { class: "plain", ...scrolls }, leftText);
+  return element("div", { class: "beside" }, element("div", {}, heading(left), shown),
+    element("div", {}, heading(right), rightNode));
+}
 
 // --- parts of a text ---
 const kinds = 6, typesSeen = [];

@@ -50,15 +50,13 @@ const list = (select, values, names) => {
 };
 
 // --- the question ---
-const fieldsOf = () =>
-  route() === "/v1/completions" ? ["prompt"] : route() === "/v1/predict" ? model()?.fields ?? ["text"] : ["text"];
+const readsSource = () => model()?.fields?.[0] === "source";
+const fieldsOf = () => route() === "/v1/completions" ? [readsSource() ? "source" : "prompt"] :
+  route() === "/v1/predict" ? model()?.fields ?? ["text"] : ["text"];
 const inputs = () => [...$("fields").querySelectorAll("textarea")];
-function hintOf(fields) {
-  if (route() === "/v1/predict" && hints[model()?.task]) return hints[model().task];
-  return fields.length === 1 && fields[0] !== "prompt" ? "Each line is one input." : "";
-}
+const hintOf = () => (route() === "/v1/predict" && hints[model()?.task]) || "";
 function showFields() {
-  const fields = fieldsOf(), hint = element("p", { id: "field-hint", class: "hint" }, hintOf(fields));
+  const fields = fieldsOf(), hint = element("p", { id: "field-hint", class: "hint" }, hintOf());
   const isShort = (name) => name === "question" || (fields.length > 1 && name !== "context");
   const boxes = fields.map((name, i) => {
     const box = element("textarea", { id: "field-" + i, rows: isShort(name) ? 2 : 6, "aria-describedby": hint.id });
@@ -70,6 +68,7 @@ function showFields() {
   $("fields").replaceChildren(...boxes);
   $("writing-row").hidden = route() !== "/v1/completions";
   $("truncate-row").hidden = route() === "/v1/completions";
+  $("lines-row").hidden = route() === "/v1/completions" || fields.length > 1;
 }
 function showModel() {
   const chosen = model(), routes = chosen?.routes ?? [];
@@ -97,7 +96,10 @@ function fillExample() {
 function texts() {
   const values = inputs().map((box) => box.value);
   if (route() === "/v1/completions") return values;
-  if (values.length === 1) return values[0].split("\n").filter((line) => line.trim() !== "");
+  if (values.length === 1) {
+    const parts = $("lines").checked ? values[0].split("\n") : [values[0].trim()];
+    return parts.filter((part) => part.trim() !== "");
+  }
   while (values.length > 1 && values.at(-1) === "") values.pop();
   return values.join("").trim() === "" ? [] : [values.map((value) => value.replaceAll("\t", " ")).join("\t")];
 }
@@ -159,7 +161,7 @@ async function* eventsOf(response) {
 async function showStream(response, prompt) {
   if (!response.ok) return json(response);
   const grown = document.createTextNode(""), events = [];
-  $("answer").replaceChildren(model()?.fields?.[0] === "source"
+  $("answer").replaceChildren(readsSource()
     ? besideEachOther("Text", prompt, "Output", paragraph("plain", grown))
     : paragraph("plain", element("span", { class: "prompt" }, prompt), grown));
   for await (const event of eventsOf(response)) {

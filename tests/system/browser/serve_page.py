@@ -79,6 +79,7 @@ CORPUS = {
     "pairs.tsv": "a man plays\ta man is playing\tsame\na dog runs\tthe sea is calm\tother\na man runs\ta man is running\tsame\nthe sea\ta dog\tother\n" * 8,
     "squad.json": squad(),
     "days.en": sequences(DAYS),
+    "talks.jsonl": "".join(json.dumps({"talk": f"A: {a} and {b} ?\nB: {b} .", "gist": b}) + "\n" for a in DAYS for b in DAYS),
     "days.de": sequences("Montag Dienstag Mittwoch Donnerstag Freitag Samstag Sonntag".split()),
 }
 EXPERIMENTS = [
@@ -87,11 +88,14 @@ EXPERIMENTS = [
     experiment("kinds", "classify", 'type = "tsv"\nmax_length = 32\n' + files("kinds.tsv"), WORDS, "linear", "epochs = 20"),
     experiment("pairs", "classify", 'type = "tsv"\nmax_length = 32\ntext2_column = "2"\nlabel_column = "3"\n' + files("pairs.tsv"), WORDS, "linear", "epochs = 20"),
     experiment("journeys", "qa", 'type = "squad"\nmax_length = 256\n' + files("squad.json"), WORDS, "span", "epochs = 40\nbatch_size = 8"),
+    experiment("shorter", "summarize", 'type = "jsonl"\nsource_key = "talk"\ntarget_key = "gist"\nmax_length = 512\n' + files("talks.jsonl"), WORDS, "language_model",
+               "epochs = 4\nbatch_size = 8", model='norm_position = "pre"\ndecoder = { layers = 1, block = ["attention", "cross", "feed_forward"] }',
+               head_options='transform = false\n[model.layer.cross]\ntype = "cross_attention"\nheads = 2'),
     experiment("german", "translate", 'type = "parallel"\nmax_length = 12\ntrain = ["days.en", "days.de"]\ndev = ["days.en", "days.de"]', WORDS, "language_model",
                "epochs = 30\nbatch_size = 8", model='norm_position = "pre"\ndecoder = { layers = 1, block = ["attention", "cross", "feed_forward"] }',
                head_options='transform = false\n[model.layer.cross]\ntype = "cross_attention"\nheads = 2'),
 ]
-NAMES = ["quickstart", "days", "kinds", "pairs", "journeys", "german"]
+NAMES = ["quickstart", "days", "kinds", "pairs", "journeys", "shorter", "german"]
 failures = []
 
 
@@ -198,7 +202,7 @@ def keyboard_is_enough(page):
     for _ in range(12):
         reached.append(page.browser.value("document.activeElement.id"))
         page.browser.press("Tab")
-    check("Tab reaches each control", {"model", "route", "field-0", "truncate", "ask", "example"} <= set(reached), reached)
+    check("Tab reaches each control", {"model", "route", "field-0", "lines", "truncate", "ask", "example"} <= set(reached), reached)
     page.browser.value("$('example').focus()")
     page.browser.press("Enter")
     check("an example is filled in", page.browser.value("$('field-0').value") != "")
@@ -279,6 +283,27 @@ def translates(page):
     check("and grow in place", page.texts_of(".plain") == ["monday", expected[0]], page.texts_of(".plain"))
 
 
+def summarizes(page):
+    page.choose("shorter")
+    talk = "\n".join(f"{who}: {day} and {day} , {day} ?" for day in DAYS * 4 for who in "AB")
+    page.ask(talk.splitlines()[0] + "\n" + talk.splitlines()[1])
+    check("each line is summarized by itself", page.texts_of("h2") == ["Text", "Summary"] * 2, page.texts_of("h2"))
+    page.browser.value("$('lines').click()")
+    page.ask(talk)
+    expected = page.ask_server("/v1/predict", {"model": "shorter", "inputs": [talk]})["results"][0]["summary"]
+    check("a text of many lines is one text if the user says so", page.texts_of(".plain") == [talk, expected], page.texts_of(".plain"), expected)
+    check("and its summary is not called a translation", page.texts_of("h2") == ["Text", "Summary"], page.texts_of("h2"))
+    page.browser.show_as(400, False)
+    below = page.browser.value("$('answer').querySelectorAll('h2')[1].offsetTop - $('answer').querySelector('h2').offsetTop")
+    check("a long text leaves its summary in sight on a narrow screen", below < 300, below)
+    check("and is scrolled by keyboard", page.browser.value("$('answer').querySelector('.plain').tabIndex") == 0)
+    page.look("summary")
+    page.browser.value("$('lines').click()")
+    page.choose("shorter", "/v1/completions")
+    check("what is written is no continuation of the text", page.browser.value("[...document.querySelectorAll('#fields label')].map((each) => each.textContent)") == ["Text"])
+    check("and one text is asked about", page.browser.value("$('lines-row').hidden"))
+
+
 def compares_vectors(page):
     page.choose("quickstart", "/v1/embeddings")
     lines = ["Jordan lives in Porter .", "the strike ended", "the strike has ended"]
@@ -353,7 +378,7 @@ def refusals_and_links(page):
 
 
 def look_at(page, folder):
-    for part in (asks_for_the_token, keyboard_is_enough, marks_entities, shows_classes, marks_the_answer, grows_texts, translates, compares_vectors, shows_what_a_server_may_say):
+    for part in (asks_for_the_token, keyboard_is_enough, marks_entities, shows_classes, marks_the_answer, grows_texts, translates, summarizes, compares_vectors, shows_what_a_server_may_say):
         part(page)
     curl_asks_the_same(page, folder)
     refusals_and_links(page)

@@ -3,6 +3,14 @@
 // run` to what is shown, verified, evaluated and predicted, and what is rejected before anything starts.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <nlohmann/json.hpp>
 
 #include "system/control/real_worker.hpp"
@@ -80,6 +88,62 @@ TEST_F(OneListOfFiles, ADevelopmentSetIsCutBesideATestFile) {
   EXPECT_TRUE(contains(output_of({"verify", "cut"}), "equal"));
   EXPECT_TRUE(contains(output_of({"run", "cut.toml"}), "nothing to do"));
   output_of({"report", "cut", "-o", "cut.html"});
+}
+
+/// Many labels, equal texts, an experiment with a `base` that has a dev file, and seeds: every run has the
+/// same development set, with a tenth of each label.
+TEST_F(OneListOfFiles, ATenthOfEachLabelIsTheSameForEverySeed) {
+  constexpr int labels = 40, texts_of_label = 20, twice = 5;
+  std::string train;
+  for (int label = 0; label < labels; ++label)
+    for (int i = 0; i < texts_of_label; ++i) {
+      const std::string row = "text " + std::to_string(label) + " " + std::to_string(i) + "\tlabel " +
+                              std::to_string(label) + "\n";
+      train += i < twice ? row + row : row;
+    }
+  const std::string test = "text 90 1\tlabel 1\ntext 91 2\tlabel 2\n";
+  sandbox_.write("train.tsv", train);
+  sandbox_.write("dev.tsv", test);
+  sandbox_.write("test.tsv", test);
+  std::string base =
+      experiment("train = \"train.tsv\"\ndev = \"dev.tsv\"\ntest = \"test.tsv\"\nmax_length = 32");
+  replace_all(base, "\"ner\"", "\"classify\"");
+  replace_all(base, "\"conll\"", "\"tsv\"");
+  sandbox_.write("whole.toml", base);
+  sandbox_.write("cut.toml",
+                 "base = \"whole.toml\"\nname = \"cut\"\nseeds = [1, 2]\n"
+                 "[data]\nsplit = [0.9, 0.1]\nstratify = true\n");
+  output_of({"run", "cut.toml", "-q"});
+  const auto dev_of = [&](const std::string& run) {
+    std::vector<std::pair<std::string, std::string>> rows;  // label and text
+    const json shown = json::parse(output_of({"show", run, "--json"}));
+    std::ifstream lines(shown.at("folder").get<std::string>() + "/predictions/dev.jsonl");
+    for (std::string line; std::getline(lines, line);) {
+      const json row = json::parse(line);
+      rows.emplace_back(row.at("truth"), row.at("text"));
+    }
+    EXPECT_EQ(rows.size(), shown.at("data").at("dev").at("examples")) << shown.at("data");
+    EXPECT_EQ(shown.at("data").at("train").at("examples"),
+              labels * (texts_of_label + twice) - static_cast<std::int64_t>(rows.size()));
+    EXPECT_EQ(shown.at("data").at("test").at("examples"), 2);
+    return rows;
+  };
+  const auto dev = dev_of("cut-s1");
+  EXPECT_EQ(dev, dev_of("cut-s2"));
+  EXPECT_EQ(sandbox_.read("test.tsv"), test);
+  std::map<std::string, std::set<std::string>> texts;
+  std::int64_t doubled = 0;  // a text that stands twice in the file stands twice in its set
+  for (const auto& [label, text] : dev) doubled += texts[label].insert(text).second ? 0 : 1;
+  for (const auto& [label, of_label] : texts) EXPECT_EQ(of_label.size(), 2U) << label;
+  EXPECT_EQ(texts.size(), labels);
+  EXPECT_GT(doubled, 0);
+  for (const auto& [label, of_label] : texts)
+    for (const std::string& text : of_label) {
+      const std::string row = text + "\t" + label + "\n";
+      const std::size_t first = train.find(row);
+      const bool in_file_twice = train.find(row, first + 1) != std::string::npos;
+      EXPECT_EQ(std::ranges::count(dev, std::pair(label, text)), in_file_twice ? 2 : 1) << text;
+    }
 }
 
 }  // namespace
