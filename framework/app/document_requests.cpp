@@ -58,7 +58,7 @@ Form<ReportRequest> report_form() {
       .option("against", &R::against, "OLD",
               "put other runs beside these: a run, a sweep, or a date such as 2026-11-01 (UTC)")
       .option("checklist", &R::checklist, "LIST",
-              "write a venue's checklist instead, with answers from the record: neurips, acl, mlperf")
+              "write a venue's checklist from the record: neurips, acl, mlperf")
       .flag("json", &R::json, "with --checklist: print JSON, item by item")
       .flag("pool", &R::pool,
             "runs that differ in plugin files or numeric environments are one candidate too")
