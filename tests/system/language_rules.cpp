@@ -181,8 +181,8 @@ constexpr std::string_view license = "SPDX-License-Identifier: BSD-3-Clause\n";
 /// Whether a file names the license in its first lines. What users copy is theirs, and the text of the schema
 /// is compared letter by letter.
 bool wants_license(const std::string& file) {
-  return (wants_head(file) && !file.ends_with(".sql") && !file.starts_with("plugins/template/")) ||
-         file.ends_with("CMakeLists.txt") || file == "exp";
+  if (file.starts_with("plugins/template/") || file.ends_with(".sql")) return false;
+  return wants_head(file) || file.ends_with("CMakeLists.txt") || file == "exp";
 }
 
 /// Blanks the line with the license, which is not a sentence of the head.
