@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The formulas of statistics.hpp, with the source of each. Student's t and the noncentral t are those of
-// Boost.Math. A change of a formula changes make_statistics.py in tests/unit/analysis too, which computes the
+// Boost.Math. A change of a formula changes tests/unit/analysis/make_statistics.py too, which computes the
 // expected values.
 #include "analysis/statistics.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of all columns of the schema with their evidence, in the order of schema.sql, and the claims of a
-// bundle that `exp bundle show` prints. A new column of the schema needs a row here; forged_bundle_test
-// checks it. Read evidence.hpp first.
+// The table of all columns of the schema with their evidence, in the order of store/schema.sql, and the
+// claims of a bundle that `exp bundle show` prints. A new column of the schema needs a row here;
+// forged_bundle_test checks it. Read evidence.hpp first.
 #include "bundle/evidence.hpp"
 
 #include <map>

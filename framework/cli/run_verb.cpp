@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // exp run, exp retry and exp import: print the session of runs (session_screen.hpp), and the cases without
-// work. app/run.cpp, retry.cpp, import.cpp and search_session.cpp do the work.
+// work. app/run.cpp, app/retry.cpp, app/import.cpp and app/search_session.cpp do the work.
 #include "app/run.hpp"
 
 #include <nlohmann/json.hpp>

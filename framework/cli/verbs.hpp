@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Verb: one command of exp. Each *_verb.cpp makes one or more with make_verb(); verbs() lists them for
+// Verb: one command of exp. Each file of a verb makes one or more with make_verb(); verbs() lists them for
 // main.cpp, help and completion. A new verb needs a function here and a line in the list of help_verb.cpp.
 // Read next: app/form.hpp.
 #pragma once

@@ -229,7 +229,7 @@ class TaskCheck {
     require_columns(*task, where);
     for (const Records* records : {&train, &other}) try {
         require_classes(*task, TaskSamples::encoded(*task, *records, length), where);
-      } catch (const RecordError& error) {
+      } catch (const RefusedRecord& error) {
         if (variant.is_default) throw;
         throw Refusal(error.what());
       }

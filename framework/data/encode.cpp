@@ -164,7 +164,7 @@ ExampleSet encode_records(const Task& task, const Records& records, const Tokeni
       try {
         task.encode(records, static_cast<std::size_t>(i), tokenizer, example);
       } catch (const Error& error) {
-        throw RecordError("record " + number + ": " + error.what());
+        throw RefusedRecord("record " + number + ": " + error.what());
       }
       if (example.ends.empty()) example.end_sequence();
       check(example, number);

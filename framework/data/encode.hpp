@@ -11,15 +11,16 @@
 namespace encore {
 
 /// An Error of Task::encode, with the number of the record in front: "record 3: invalid level 4.5".
-class RecordError : public Error {
+class RefusedRecord : public Error {
  public:
   using Error::Error;
 };
 
 /// Returns the records in their order, an example for each. Leaves out truth columns that every record leaves
-/// empty. The number of threads changes only the time. Throws RecordError for a record that the task refuses.
-/// Throws Error if the task gives a sequence that is empty or longer than max_length, columns that do not fit
-/// it, or an id outside the vocabulary. Both number the records from 1, behind `earlier` records of the set.
+/// empty. The number of threads changes only the time. Throws RefusedRecord for a record that the task
+/// refuses. Throws Error if the task gives a sequence that is empty or longer than max_length, columns that
+/// do not fit it, or an id outside the vocabulary. Both number the records from 1, behind `earlier` records
+/// of the set.
 ExampleSet encode_records(const Task& task, const Records& records, const Tokenizer& tokenizer,
                           std::int64_t max_length, int threads = 1, std::size_t earlier = 0);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Activations element by element: relu(x) = max(0, x); gelu(x) = x Phi(x) with Phi(x) = (1 + erf(x / sqrt 2))
 // / 2; tanh; sigmoid(x) = 1 / (1 + e^-x); silu(x) = x sigmoid(x). A ...Function has value and derivative, as
-// gates need them. The passes of activation.cpp and the epilogues of products (tile_epilogue.hpp) both use
-// these functions, so that their bits are equal.
+// gates need them. The passes of activation.cpp and the epilogues of products
+// (kernels/products/tile_epilogue.hpp) both use these functions, so that their bits are equal.
 #pragma once
 
 #include <encore/math.hpp>

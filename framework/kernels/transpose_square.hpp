@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // transpose_square transposes a square matrix in registers: as many vectors as a vector has lanes. Attention
-// on the host (attention_rows.hpp, attention_softmax.hpp) and products (bfloat16_tile.hpp, gemm_portable.cpp)
-// use it. It moves values only, so bits never change.
+// on the host (kernels/attention/attention_rows.hpp, kernels/attention/attention_softmax.hpp) and products
+// (kernels/products/bfloat16_tile.hpp, kernels/products/gemm_portable.cpp) use it. It moves values only, so
+// bits never change.
 #pragma once
 
 #include <utility>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // PointMaker: turns a proposal into runs: sets values, fills in the parent, resolves, excludes, hashes files
-// and names the runs. plan.cpp and search_plan.cpp call it. The order of the steps in make() decides which
-// problems a user sees; add a check where its values are complete. Read point_maker.hpp first.
+// and names the runs. plan.cpp and plan/search/search_plan.cpp call it. The order of the steps in make()
+// decides which problems a user sees; add a check where its values are complete. Read point_maker.hpp first.
 #include "plan/point_maker.hpp"
 
 #include <algorithm>

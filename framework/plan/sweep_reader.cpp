@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // read_sweep(): reads [sweep], and read_search_space() the space of [search], into a Sweep. plan.cpp and
-// search.cpp call them. random_law.hpp reads one variable, conditional_option.hpp the conditions. Options of
-// the command line win over the file. Read sweep.hpp first.
+// plan/search/search.cpp call them. random_law.hpp reads one variable, conditional_option.hpp the conditions.
+// Options of the command line win over the file. Read sweep.hpp first.
 #include "plan/sweep.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds, checks and removes checkpoint files in a run folder. The trainer saves and resumes with them;
-// prepare_work.cpp chooses one before a worker starts. A file counts only if its SHA-256 is the one in the
-// spool, or, if none was recorded, its structure is sound. Read checkpoint.hpp first.
+// runner/prepare_work.cpp chooses one before a worker starts. A file counts only if its SHA-256 is the one in
+// the spool, or, if none was recorded, its structure is sound. Read checkpoint.hpp first.
 #include "record/checkpoint.hpp"
 
 #include <algorithm>

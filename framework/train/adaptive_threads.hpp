@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // AdaptiveThreads trains with fewer threads while other programs use the cores, and with all of them when
-// they are free again. train_verb.cpp makes one unless the user has fixed the number (--threads). The Trainer
-// calls it before the first step, between steps and between the batches of a scoring. Results do not depend
-// on the number of threads (docs/concepts/equal_bits.md).
+// they are free again. worker/train_verb.cpp makes one unless the user has fixed the number (--threads). The
+// Trainer calls it before the first step, between steps and between the batches of a scoring. Results do not
+// depend on the number of threads (docs/concepts/equal_bits.md).
 #pragma once
 
 #include <chrono>

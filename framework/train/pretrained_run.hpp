@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // PretrainedRun is a run of zero steps (trains_nothing): its parameters are those of the folder that
 // model.from names. It writes what a trained run writes into the run's folder: vocabulary, labels and
-// weights. So the run is evaluated, queried and exported like any other. train_verb.cpp and check_verb.cpp
-// use it in place of Session and Trainer.
+// weights. So the run is evaluated, queried and exported like any other. worker/train_verb.cpp and
+// worker/check_verb.cpp use it in place of Session and Trainer.
 #pragma once
 
 #include <filesystem>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Session: builds the parts of a training run (sets, tokenizer, model, optimizer, snapshots) in the order of
-// their dependencies. train_verb.cpp makes one. Read session.hpp first.
+// their dependencies. worker/train_verb.cpp makes one. Read session.hpp first.
 #include "train/session.hpp"
 
 #include "data/vocabulary.hpp"

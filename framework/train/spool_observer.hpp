@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // SpoolObserver writes the reports of a run into the spool (event file) of its attempt. The control program
-// merges the spool into the database (store/merge.hpp); a worker reports in no other way. train_verb.cpp
-// makes one.
+// merges the spool into the database (store/merge.hpp); a worker reports in no other way.
+// worker/train_verb.cpp makes one.
 #pragma once
 
 #include <chrono>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Trainer trains one run from its first or next step to its test score. train_verb.cpp makes a Session, whose
-// parts the Trainer uses, and calls run() once. Reports go to one Observer, requests come from one Control.
-// Read trainer.cpp from top to bottom like pseudo code; training_step.hpp makes one update.
+// Trainer trains one run from its first or next step to its test score. worker/train_verb.cpp makes a
+// Session, whose parts the Trainer uses, and calls run() once. Reports go to one Observer, requests come from
+// one Control. Read trainer.cpp from top to bottom like pseudo code; training_step.hpp makes one update.
 #pragma once
 
 #include <array>

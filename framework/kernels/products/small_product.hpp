@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// small_product computes matrix products of one host thread. attention_host.hpp and the products by tiles
-// (panel_product.hpp, bfloat16_tile.hpp, gemm_integers.cpp) use it. Sums run over k in order, so an element's
-// bits depend only on its own operands. It uses the compiler's vector types: GCC and Clang turn them into the
-// widest registers of the target.
+// small_product computes matrix products of one host thread. kernels/attention/attention_host.hpp and the
+// products by tiles (panel_product.hpp, bfloat16_tile.hpp, gemm_integers.cpp) use it. Sums run over k in
+// order, so an element's bits depend only on its own operands. It uses the compiler's vector types: GCC and
+// Clang turn them into the widest registers of the target.
 #pragma once
 
 #include "kernels/pack.hpp"

@@ -296,7 +296,7 @@ TEST_F(Parent, IsKeptByGcAndByRmUnlessForced) {
     if (!purge.empty()) arguments.push_back(purge);
     const ProgramOutput refused = exp(arguments, 2);
     EXPECT_TRUE(contains(refused.errors, ") stays: tuned needs its weights for exp verify") &&
-                contains(refused.errors, "give --force"))
+                contains(refused.errors, "pass --force"))
         << refused.errors;
   }
   exp({"rm", "pre", "--force"});

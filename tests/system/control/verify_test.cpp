@@ -140,7 +140,7 @@ TEST_F(Verify, AKillIsSurvivedAndCounts) {
   train();
   const std::string text = verify({"--kill-at", "13"}).output;
   EXPECT_TRUE(contains(text, "killed after step 13")) << text;
-  EXPECT_TRUE(contains(text, "going on after step 12")) << text;
+  EXPECT_TRUE(contains(text, "resumed after step 12")) << text;
   EXPECT_TRUE(contains(text, "agree (openmp, 1 thread, killed after step 13, resumed from step 12)")) << text;
   EXPECT_TRUE(contains(verify({"--kill-at", "1"}).output, "killed after step 1, started again"));
   EXPECT_TRUE(contains(verify({"--kill-at", "20"}).output, "resumed from step 19"));

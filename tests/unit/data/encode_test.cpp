@@ -124,7 +124,7 @@ TEST(Encode, RefusesWhatDoesNotFit) {
 TEST(Encode, NumbersTheRecordThatTheTaskRefuses) {
   const ColumnTask refusing([](EncodedExample&) { throw Error("invalid level 4.5"); });
   const auto refusal = [&](std::size_t earlier, int threads) {
-    return testing::message_of<RecordError>(
+    return testing::message_of<RefusedRecord>(
         [&] { encode_records(refusing, records_of(9), NoTokenizer(), 7, threads, earlier); });
   };
   for (const int threads : {1, 4}) EXPECT_EQ(refusal(0, threads), "record 4: invalid level 4.5");

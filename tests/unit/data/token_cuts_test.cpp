@@ -57,7 +57,7 @@ TEST(TokenCuts, AreThoseOfASearchAtEveryPlace) {
 }
 
 /// A search at every place of such a token would read 2^45 bytes.
-TEST(TokenCuts, OfAPieceOfMegabytes) {
+TEST(TokenCuts, OfATokenOfMegabytes) {
   std::vector<std::string> tokens = {"a", "b", std::string(std::size_t{1} << 23, 'a') + "b"};
   EXPECT_TRUE(cuts_of(tokens).empty());
   tokens.push_back(std::string(std::size_t{1} << 23, 'a'));
