@@ -149,7 +149,7 @@ TEST_F(LookedAt, AReportDrawsTheStoredAttentionOfARun) {
 
 TEST_F(LookedAt, WhatCannotBeShownIsRefused) {
   expect_refused({}, "exp attention needs a text (");
-  expect_refused({"  "}, "the text is empty; give one with at least a word");
+  expect_refused({"  "}, "the text is empty; give one with at least one word");
   expect_refused({"monday", "--layer", "7"}, "there is no layer \"7\" with attention weights; the model has");
   expect_refused({"monday", "--head", "2"},
                  "there is no head 2; the chosen layers have 2 heads, counted from 0");

@@ -165,8 +165,8 @@ TEST_F(BenchVerb, RejectsInvalidRequestsFirst) {
 TEST_F(BenchVerb, CountsTheRowsOfSourceAndTargetOfADecoder) {
   write_translated_days(sandbox_);
   sandbox_.write("days.toml", testing::translating_experiment({}));
-  expect_refused({"days.toml", "--length", "8"}, "--length cuts sequences of one text, and a model with");
-  expect_refused({"days.toml", "--order-cost"}, "--order-cost times sums over the rows of one text, and a");
+  expect_refused({"days.toml", "--length", "8"}, "--length cuts sequences of one text, but a model with");
+  expect_refused({"days.toml", "--order-cost"}, "--order-cost times sums over the rows of one text, but a");
   const ProgramOutput output =
       bench({"days.toml", "--rounds", "2", "--batches", "2", "--threads", "1", "--json", "--quiet"});
   ASSERT_EQ(output.end.exit_code, 0) << output.errors;

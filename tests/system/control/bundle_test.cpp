@@ -417,7 +417,7 @@ TEST_F(Bundle, RefusesWhatItCannotMake) {
   EXPECT_TRUE(
       contains(exp({"bundle", "show", "absent.tar.zst"}, 2).errors, "there is no bundle absent.tar.zst"));
   EXPECT_TRUE(contains(exp({"bundle", "tiny", "--sources", "nowhere", "-o", "a.tar.zst"}, 2).errors,
-                       "--sources nowhere is no folder with files"));
+                       "invalid --sources nowhere: expected a folder with files"));
   EXPECT_TRUE(contains(exp({"verify", "tiny", "--data", "."}, 2).errors, "--data needs a bundle"));
   EXPECT_TRUE(contains(exp({"verify", "tiny", "--build"}, 2).errors, "--build needs a bundle"));
   sandbox_.write("train.conll", "Anna B-PER\n");

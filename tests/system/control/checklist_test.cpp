@@ -106,7 +106,7 @@ TEST_F(ChecklistVerb, RefusesWhatItDoesNotHave) {
     EXPECT_EQ(output.end.exit_code, 2) << output.output;
     EXPECT_TRUE(contains(output.errors, reason)) << output.errors;
   };
-  refused({"--checklist", "neurip"}, "--checklist \"neurip\" is none; did you mean \"neurips\"?");
+  refused({"--checklist", "neurip"}, "invalid --checklist \"neurip\"; did you mean \"neurips\"?");
   refused({"--json"}, "--json needs --checklist");
   refused({"--checklist", "acl", "--brief"}, "--checklist excludes --brief");
   refused({"--checklist", "acl", "--without", "examples"}, "--checklist excludes --without");

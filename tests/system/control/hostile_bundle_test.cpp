@@ -519,7 +519,7 @@ TEST_F(HostileBundle, TheSpecificationOfAnotherRun) {
   specification["question"] = std::string(64, '0');
   text = specification.dump();
   archive_.list_again();
-  expect_archive_refused("specification.json belongs to another experiment than run tiny");
+  expect_archive_refused("specification.json is of another experiment than run tiny");
 }
 
 TEST_F(HostileBundle, AnInvalidSpecification) {

@@ -178,7 +178,7 @@ TEST(Launcher, AHostWhereNothingStartsTakesNoMoreRunsAndTheOthersDoTheWork) {
                        "its worker could not be started on dark: the launch command ended with exit "
                        "code 255: no route to dark"))
       << output.errors;
-  EXPECT_TRUE(contains(output.errors, "dark takes no more runs of this exp run")) << output.errors;
+  EXPECT_TRUE(contains(output.errors, "dark gets no more runs of this exp run")) << output.errors;
   EXPECT_EQ(sandbox.one(states), "6 completed");
 }
 

@@ -113,7 +113,7 @@ TEST_F(QuantizeVerb, RefusesWithTheReason) {
   EXPECT_TRUE(contains(failure({"predict", "tiny", "--int8", "Anna"}, 1),
                        "weights_int8.safetensors is missing; exp quantize writes it again"));
   EXPECT_TRUE(contains(failure({"predict", "tiny", "--int4", "Anna"}, 1),
-                       "weights_int4.safetensors is missing; exp quantize --bits 4 writes it anew"));
+                       "weights_int4.safetensors is missing; exp quantize --bits 4 writes it again"));
   EXPECT_TRUE(contains(failure({"quantize", "tiny", "--tolerance", "-1"}),
                        "invalid --tolerance -1: expected 0 to 10"));
   EXPECT_TRUE(contains(failure({"quantize", "tiny", "--examples", "0"}),

@@ -122,7 +122,7 @@ TEST_F(Retrain, DoesOnlyWhatIsMissingAndDecidesAgainByAnotherRule) {
       << "data added in between is learned too";
   EXPECT_TRUE(
       contains(refusal_of({"retrain", "tiny-retrained", "--with", "later.conll", "--hold-out", "0.3"}),
-               "held out 0.2 of its own new examples"));
+               "held out 0.2 of its new examples"));
 }
 
 TEST_F(Retrain, NamesTheNewRunOfASweepsRunAndSaysWhatIsWrongWithAName) {

@@ -135,9 +135,9 @@ TEST_F(PlanSize, RefusesShapesAndModelsThatCannotBe) {
                        "no sequence has 33 rows, the length that was asked for; the longest has 32"));
   EXPECT_TRUE(
       contains(failure({"tiny.toml", "--size", "--batch", "0"}), "invalid --batch 0: expected at least 1"));
-  EXPECT_TRUE(contains(failure({"tiny.toml", "--size", "--picked", "1.5"}), "--picked is 1.5"));
+  EXPECT_TRUE(contains(failure({"tiny.toml", "--size", "--picked", "1.5"}), "invalid --picked 1.5"));
   EXPECT_TRUE(contains(failure({"tiny.toml", "--size", "--values"}), "--size and --values"));
-  EXPECT_TRUE(contains(failure({"tiny.toml", "--length", "8"}), "add --size"));
+  EXPECT_TRUE(contains(failure({"tiny.toml", "--length", "8"}), "--length needs --size"));
   const std::string heads = failure({"tiny.toml", "--size", "-S", "model.layer.attention.heads=3"});
   EXPECT_TRUE(contains(heads, "3 heads do not divide model.width = 16")) << heads;
 }
