@@ -120,7 +120,7 @@ TEST_F(Library, ReportsEveryMistake) {
   EXPECT_EQ(line_of(said, "untouched"), "1");
   EXPECT_EQ(line_of(said, "open"), "0 ");
   EXPECT_EQ(line_of(said, "null text"), "1 one of the inputs is NULL");
-  EXPECT_EQ(line_of(said, "no texts"), "1 the list of inputs is NULL");
+  EXPECT_EQ(line_of(said, "no list"), "1 the list of inputs is NULL");
   EXPECT_EQ(line_of(said, "line break"),
             "3 text 2 has a line break; each text is one line, as for exp predict");
   EXPECT_EQ(line_of(said, "nothing said"), "\"\"");
