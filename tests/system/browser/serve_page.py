@@ -364,7 +364,7 @@ def curl_asks_the_same(page, folder):
 def refusals_and_links(page):
     page.choose("journeys")
     state = page.ask("where to ?", "")
-    check("a rejection is shown", state.startswith("400:") and "question without a context" in state, state)
+    check("a rejection is shown", state.startswith("400:") and "has no context" in state, state)
     page.choose("quickstart")
     check("an empty text is not sent", page.ask(" ") == "Enter a text first.", page.state())
     page.browser.urls.clear()

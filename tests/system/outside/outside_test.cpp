@@ -172,7 +172,7 @@ TEST_F(Outside, ATaskByItsReadme) {
 
   // A test that does not compile leaves the new plugin with its own manifest.
   must(
-      "sed -i 's/the part of a text that is too long/the part that is kept/' topics/topics.cpp; "
+      "sed -i 's/the part to keep of a text that is too long/the part that is kept/' topics/topics.cpp; "
       "echo broken >> topics/topics_test.cpp");
   EXPECT_EQ(shop_.shell("exp plugin build topics").end.exit_code, 1);
   const std::string plugin = "topics/build/" ENCORE_BACKEND_NAME "/plugins/topics";
