@@ -318,7 +318,7 @@ TEST_F(GenerationTest, RejectsPassesThatDoNotContinueItsSequences) {
   const BatchSize largest = {{12, 4, 72, 6}};
   EXPECT_NE(refusal([&] {
               tiny->model.make_generation(largest, 49);
-            }).find("texts of 49 rows; the model takes 1 to 48 (data.max_length)"),
+            }).find("outputs of 49 rows; the model takes 1 to 48 (data.max_length)"),
             std::string::npos);
   const auto generation = tiny->model.make_generation(largest, 8);
   const PackedBatch all = texts();
@@ -329,16 +329,16 @@ TEST_F(GenerationTest, RejectsPassesThatDoNotContinueItsSequences) {
   const Lengths none(4, 0);
   expect(pass_over(all, none, {1, 1, 1, 1}, false), false, "Generation::begin comes first");
   expect(pass_over(all, none, {6, 1, 6, 0}, true), true,
-         "a pass of 13 rows of 4 texts (6 of the longest, 73 as the sum of their squares) is larger than "
+         "a pass of 13 rows of 4 sequences (6 of the longest, 73 as the sum of their squares) is larger than "
          "planned: "
-         "12 rows of 4 texts (6 of the longest, 72 as the sum of their squares)");
+         "12 rows of 4 sequences (6 of the longest, 72 as the sum of their squares)");
   generation->begin(pass_over(all, none, {6, 1, 2, 0}, true));
   expect(pass_over(all, {7, 1, 2, 0}, {1, 0, 1, 1}, false), false,
          "text 1 has 6 rows, but the next one comes with position 7");
   expect(pass_over(all, {6, 1, 2, 0}, {3, 0, 0, 0}, false), false,
          "text 1 would have 9 rows, but there is room for 8");
   expect(pass_over(part_of(all, {0, 2}), {6, 1}, {1, 0}, false), false,
-         "the pass has rows of 2 texts, and 4 are generated");
+         "the pass has rows of 2 sequences, but 4 are generated");
   generation->next(
       pass_over(all, {6, 1, 2, 0}, {2, 0, 1, 3}, false));  // the rejected passes have changed nothing
   EXPECT_EQ(std::vector<std::int64_t>(generation->lengths().begin(), generation->lengths().end()),

@@ -17,7 +17,7 @@ TEST(SelfAttentionLayer, RefusesHeadsThatDoNotDivideTheWidth) {
     ADD_FAILURE() << "not refused";
   } catch (const OptionError& error) {
     EXPECT_EQ(error.option(), "heads");
-    EXPECT_STREQ(error.what(), "5 heads do not divide model.width = 384; 4 would, or set head_size");
+    EXPECT_STREQ(error.what(), "5 heads do not divide model.width = 384: 4 would, or set head_size");
   }
 }
 
@@ -38,7 +38,7 @@ TEST(AttentionLayers, AllRefuseHeadsThatDoNotDivideTheWidth) {
         "relative_attention", "rotary_attention", "sliding_window_attention", "sparse_attention"}) {
     EXPECT_EQ(refusal(name, {{"heads", std::int64_t{5}}}),
               std::pair(std::string("heads"),
-                        std::string("5 heads do not divide model.width = 384; 4 would, or set head_size")));
+                        std::string("5 heads do not divide model.width = 384: 4 would, or set head_size")));
     EXPECT_EQ(refusal(name, {{"heads", std::int64_t{5}}, {"head_size", std::int64_t{6}}}).first,
               "not refused");
     EXPECT_EQ(refusal(name, {{"heads", std::int64_t{60000}}, {"head_size", std::int64_t{60000}}}),

@@ -367,13 +367,12 @@ TEST(Qa, RefusesWhatItCannotLearnFrom) {
   EXPECT_EQ(message_of<Error>([&] {
               encode(task, records_of({"a"}, {"a c"}, {{{"", "c", 1, 2}}}));
             }),
-            "record 1: the answer \"c\" does not stand at 1 of its context");
+            "record 1: the answer \"c\" is not at position 1 of its context");
   EXPECT_EQ(message_of<Error>([&] {
               encode(task, records_of({"a"}, {"a c"}, {{{"", "c", 9, 10}}}));
             }),
-            "record 1: the answer \"c\" does not stand at 9 of its context");
-  EXPECT_EQ(message_of<Error>([&] { task.restore("bad\ngood\n"); }),
-            "this is not what the task \"qa\" keeps with a run");
+            "record 1: the answer \"c\" is not at position 9 of its context");
+  EXPECT_EQ(message_of<Error>([&] { task.restore("bad\ngood\n"); }), "invalid knowledge of the task \"qa\"");
   Qa other = make();
   other.restore(task.knowledge());
   EXPECT_EQ(other.knowledge(), task.knowledge());

@@ -339,7 +339,8 @@ TEST(QuestionFilesOf, OtherColumnsAreRefusedWithWhatToDo) {
 
   EXPECT_EQ(refusal(*make<jsonl::JsonlReader>(), "{\"label\": \"good\"}\n"),
             "a.txt:1: this object lacks the key \"text\"");
-  EXPECT_TRUE(refusal(*make<squad::SquadReader>(), "never better\n").starts_with("a.txt:1:2: this is "));
+  EXPECT_TRUE(
+      refusal(*make<squad::SquadReader>(), "never better\n").starts_with("a.txt:1:2: invalid JSON: "));
 }
 
 TEST(QuestionFilesOf, RowsThatCannotBeReadAreRefusedWhereARunSkipsThem) {

@@ -73,7 +73,7 @@ TEST(WarmupRatio, IsRefusedBesideANumberOfSteps) {
       } catch (const OptionError& error) {
         EXPECT_EQ(error.option(), "warmup_ratio");
         EXPECT_EQ(error.what(), "warmup_ratio and warmup_steps = " + std::to_string(steps) +
-                                    " say the same thing twice; keep one of them");
+                                    " exclude each other: keep one of them");
       }
     }
 }

@@ -382,7 +382,7 @@ TEST(Tsv, RefusesListsThatAreSpelledAsThoseOfAProgram) {
             "write joy,love");
   for (const char* value :
        {"[]", "['joy']", "[joy, love]", "{\"joy\", \"love\"}", "('joy',)", "'joy', 'love'", "\"joy\""})
-    EXPECT_NE(refusal(std::string("x\t") + value + "\n", list).find("spelled as a list"), std::string::npos)
+    EXPECT_NE(refusal(std::string("x\t") + value + "\n", list).find("written as a list"), std::string::npos)
         << value;
   for (const char* value : {"[A]", "[A],[B]", "joy, love", "(x", "it's"})
     EXPECT_EQ(read(std::string("x\t") + value + "\n", list).size(), 1U) << value;

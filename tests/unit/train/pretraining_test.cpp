@@ -91,7 +91,7 @@ TEST_F(Pretraining, SaysWhatIsInEachSet) {
       told.notes, [](const std::string& line) { return line.starts_with("train: 96 examples, "); });
   ASSERT_NE(note, told.notes.end());
   EXPECT_NE(note->find(" windows, "), std::string::npos) << *note;
-  EXPECT_NE(note->find(" masked tokens"), std::string::npos) << *note;
+  EXPECT_NE(note->find(" masked pieces"), std::string::npos) << *note;
   EXPECT_NE(std::ranges::find(told.notes, "train: 12 lines have no text and are skipped"), told.notes.end());
 }
 
