@@ -210,7 +210,7 @@ void Model::learn_from(Model& teacher) {
                 std::to_string(own->classes));
   if (teacher.max_length() < max_length())
     throw Error("it reads sequences of up to " + std::to_string(teacher.max_length()) +
-                " parts, and data.max_length is " + std::to_string(max_length()) + " here");
+                " tokens, and data.max_length is " + std::to_string(max_length()) + " here");
   if (teacher.needs().target != needs_.target || teacher.needs().picked != needs_.picked)
     throw Error("it reads other rows of an example than this model");
   teacher_columns_.clear();
