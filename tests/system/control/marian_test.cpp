@@ -139,7 +139,8 @@ TEST_F(Marian, IsNotWrittenWhereItWouldComputeOtherwise) {
 
 TEST_F(Marian, IsRefusedWhereItsFilesDoNotBelongTogether) {
   sandbox_.write("marian/source.spm", "no model");
-  EXPECT_TRUE(contains(refusal_of({"import", "marian", "--task", "translate"}), "is not a SentencePiece model"));
+  EXPECT_TRUE(
+      contains(refusal_of({"import", "marian", "--task", "translate"}), "is not a SentencePiece model"));
   std::filesystem::remove(sandbox_.folder() / "marian/source.spm");
   EXPECT_TRUE(contains(refusal_of({"import", "marian", "--task", "translate"}),
                        "source.spm is missing, so the splits of sources are unknown"));

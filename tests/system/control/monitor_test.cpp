@@ -73,7 +73,8 @@ TEST_F(Monitor, NumbersAreKeptAndNoText) {
   EXPECT_EQ(sandbox_.one("SELECT count(*) FROM served WHERE confidence BETWEEN 0 AND 1"), "3");
   EXPECT_EQ(sandbox_.one("SELECT count(*) FROM served_content"), "0");
   const std::string table = output_of({"monitor", "tiny"});
-  for (const char* part : {"MEASURE", "pieces", "confidence", "labels", "the evidence never reached", "no feedback came"})
+  for (const char* part :
+       {"MEASURE", "pieces", "confidence", "labels", "the evidence never reached", "no feedback came"})
     EXPECT_NE(table.find(part), std::string::npos) << table;
 }
 
