@@ -85,8 +85,8 @@ class Check {
   Check(const std::vector<ColumnRule>& rules, std::int64_t max_length, std::size_t tokens)
       : rules_(rules), max_length_(max_length), tokens_(tokens) {}
 
-  void operator()(const EncodedExample& example, const std::string& number) const {
-    const std::string of_record = " for record " + number;
+  void operator()(const EncodedExample& example, std::size_t number) const {
+    const std::string of_record = " for record " + std::to_string(number);
     require_sequences(example.ends, example.ids.size(), "ids", 1, of_record);
     require_sequences(example.target_ends, example.target_ids.size(), "ids of the second text",
                       example.target_ids.empty() ? 0 : 1, of_record);
@@ -152,19 +152,19 @@ ExampleSet encode_records(const Task& task, const Records& records, const Tokeni
   const Check check(rules, max_length, tokenizer.vocabulary().size());
   const auto count = static_cast<std::int64_t>(records.size());
   std::vector<Storage> parts(static_cast<std::size_t>((count + records_per_part - 1) / records_per_part));
-  run_parts(static_cast<std::int64_t>(parts.size()), threads, [&](std::int64_t token) {
-    Storage& part = parts[static_cast<std::size_t>(token)];
+  run_parts(static_cast<std::int64_t>(parts.size()), threads, [&](std::int64_t index) {
+    Storage& part = parts[static_cast<std::size_t>(index)];
     part.columns.resize(rules.size());
     EncodedExample example;
     example.columns.resize(rules.size());
-    const std::int64_t first = token * records_per_part;
+    const std::int64_t first = index * records_per_part;
     for (std::int64_t i = first; i < std::min(first + records_per_part, count); ++i) {
-      const std::string number = std::to_string(earlier + static_cast<std::size_t>(i) + 1);
+      const std::size_t number = earlier + static_cast<std::size_t>(i) + 1;
       example.clear();
       try {
         task.encode(records, static_cast<std::size_t>(i), tokenizer, example);
       } catch (const Error& error) {
-        throw RefusedRecord("record " + number + ": " + error.what());
+        throw RefusedRecord("record " + std::to_string(number) + ": " + error.what());
       }
       if (example.ends.empty()) example.end_sequence();
       check(example, number);

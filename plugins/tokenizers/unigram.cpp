@@ -92,7 +92,7 @@ Schema Unigram::options() {
   schema.optional("vocab", OptionType::path,
                   {.help = "a model of SentencePiece (FILE.model, FILE.spm), or the vocabulary of a run"});
   schema.optional("vocab_size", OptionType::integer,
-                  {.help = "instead of vocab: train a model with so many tokens from the training text",
+                  {.help = "instead of vocab: train a model of this size from the training text",
                    .unit = "tokens",
                    .min = 16,
                    .max = 1000000});

@@ -2,7 +2,8 @@
 // AdoptsFields: an extension of Task for one that takes over models from elsewhere (Task::adopt) and reads
 // fields that only some data sets have, such as the second text of a pair. `prepare` learns from the training
 // set which fields there are; without a training set, the host asks the reader of the run and calls this.
-// Place in the flow: PretrainedRun, behind Task::adopt. Read next: plugins/tasks/text_input.hpp.
+// Place in the flow: adopt_model (train/pretrained_run.cpp) calls it after Task::adopt. Read next, in the
+// source tree: plugins/tasks/text_input.hpp.
 #pragma once
 
 #include <encore/records.hpp>
