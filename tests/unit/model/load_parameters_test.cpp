@@ -112,7 +112,7 @@ TEST_F(LoadTest, SaysWhatIsMissingAndWhatIsLeft) {
             "\"pooler.bias\", \"pooler.weight\", which the model does not have");
 }
 
-TEST_F(LoadTest, OfAMatrixInPiecesNoneMayBeMissing) {
+TEST_F(LoadTest, OfAMatrixInPartsNoneMayBeMissing) {
   add("layer.0.query.weight", {16, 16}, 0);
   add("classifier.gain", {9}, 5);
   const Loaded loaded = load_block(split_names);

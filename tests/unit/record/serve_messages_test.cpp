@@ -58,17 +58,17 @@ std::string framed(const std::string& payload) {
   return frame + payload;
 }
 
-TEST(ServeMessages, CrossWholeInAnyPieces) {
+TEST(ServeMessages, CrossWholeInAnyParts) {
   std::string bytes;
   for (const ServeMessage& message : samples()) bytes += serve_frame(message);
-  for (const std::size_t token : {std::size_t{1}, std::size_t{7}, std::size_t{4096}, bytes.size()}) {
+  for (const std::size_t part : {std::size_t{1}, std::size_t{7}, std::size_t{4096}, bytes.size()}) {
     ServeFrames frames;
     std::vector<ServeMessage> received;
-    for (std::size_t at = 0; at < bytes.size(); at += token) {
-      frames.add(std::string_view(bytes).substr(at, token));
+    for (std::size_t at = 0; at < bytes.size(); at += part) {
+      frames.add(std::string_view(bytes).substr(at, part));
       while (auto message = frames.next()) received.push_back(std::move(*message));
     }
-    EXPECT_EQ(received, samples()) << "in parts of " << token;
+    EXPECT_EQ(received, samples()) << "in parts of " << part;
     EXPECT_TRUE(frames.empty());
   }
 }
