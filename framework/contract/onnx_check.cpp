@@ -13,6 +13,7 @@
 #include "contract/onnx_runtime.hpp"
 #include "contract/suite.hpp"
 #include "contract/trial.hpp"
+#include "memory/device_memory.hpp"
 #include "onnx_graph/graph_builder.hpp"
 #include "plugin_host/make_offer.hpp"
 
